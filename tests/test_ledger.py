@@ -29,7 +29,8 @@ def settings(name, file):
     if idle or values[short]["datasets"] == []:
         return {}
     section = {key: value for key, value in values[short].items() if key != "datasets"}
-    return {short: section, "training": values["training"] | {"refits": values["refits"]}}
+    training = {key: value for key, value in values["training"].items() if key != "tree_threads"}  # changes no number
+    return {short: section, "training": training | {"refits": values["refits"]}}
 
 
 def budget(name, of_file):

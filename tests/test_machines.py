@@ -19,7 +19,7 @@ STUDY = """
 import hashlib, json
 import numpy as np
 from qdrank.evaluation.declared import Claim, Declaration
-from qdrank.evaluation.observations import contrast
+from qdrank.evaluation.values import Values
 from qdrank.evaluation.deciding import decide
 from qdrank.layout import query_index
 from qdrank.learners.ranksvm.local import prepare_training, train_block
@@ -55,7 +55,7 @@ claims = tuple(
     Claim(name=a, text=f"{a} beats Single", expected="above 0", kind="superiority", margin=0.005, family="f")
     for a in ("local", "listnet")
 )
-observations = {a: {"difference": contrast(values[a] - values["single"])} for a in ("local", "listnet")}
+observations = {a: {"difference": Values(values[a] - values["single"])} for a in ("local", "listnet")}
 rows = decide(Declaration(study="s", paper="p", claims=claims), {"d": observations}, dataset="d").to_pylist()
 weights = np.concatenate([single.coef_, local.W.ravel(), listnet.coef_])
 print(json.dumps({

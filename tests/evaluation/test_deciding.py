@@ -10,7 +10,8 @@ from qdrank.errors import InputError
 from qdrank.evaluation.deciding import QUERIES, SEEDS, THESE_WORLDS, VALUES, decide
 from qdrank.evaluation.declared import CLAIM_KINDS, FAILS, HOLDS, UNCLEAR, Claim, Declaration
 from qdrank.evaluation.estimates import over_queries
-from qdrank.evaluation.observations import contrast, load_observations, observations_table, refitted
+from qdrank.evaluation.observations import load_observations, observations_table
+from qdrank.evaluation.values import Values
 from qdrank.figures.verdicts import (
     CANNOT_TELL,
     CHECKS,
@@ -48,12 +49,12 @@ def spread(mean, deviation=0.01, n=100):
 
 def observations(gain=0.02, deviation=0.01, n=100):
     ids, folds = [f"q{i}" for i in range(n)], [f"fold{i % 5 + 1}" for i in range(n)]
-    own = contrast(spread(gain, deviation, n), ids, folds)
+    own = Values(spread(gain, deviation, n), ids, folds)
     return {
         "gain": {"difference": own},
         "other gain": {"difference": own},
         "shape": {"rise": own, "fall": own},
-        "identity": {"difference": contrast(np.zeros(3))},
+        "identity": {"difference": Values(np.zeros(3))},
         "control": {"difference": own},
     }
 
@@ -117,9 +118,9 @@ def test_ten_seeds_decide_the_claims_of_every_study(name):
     members = {
         f"seed{seed}": {
             claim.name: {
-                which: refitted(rng.normal(0.03, 0.01, (70, 3)), ids, folds)
+                which: Values(rng.normal(0.03, 0.01, (70, 3)), ids, folds)
                 if place % 2
-                else contrast(rng.normal(0.03, 0.01, 70), ids, folds)
+                else Values(rng.normal(0.03, 0.01, 70), ids, folds)
                 for which in CLAIM_KINDS[claim.kind].contrasts or ("difference",)
             }
             for place, claim in enumerate(declaration)
@@ -145,7 +146,7 @@ def test_ten_seeds_decide_the_claims_of_every_study(name):
     ],
 )
 def test_next_to_nothing_has_a_mean_but_no_interval_and_no_verdict(values, why):
-    table = decide(DECLARATION, {"toy": observations() | {"gain": {"difference": contrast(values)}}}, dataset="toy")
+    table = decide(DECLARATION, {"toy": observations() | {"gain": {"difference": Values(values)}}}, dataset="toy")
     row = by_claim(table)["gain"]
     assert (row["verdict"], row["reason"]) == (UNCLEAR, why)
     figures = ("low", "high", "level", "p", "p_corrected", "detectable", "boot_low", "boot_high")
@@ -161,7 +162,7 @@ def test_where_the_two_intervals_disagree_the_data_cannot_tell():
     estimate = over_queries(values)
     limit = (estimate.interval(0.05)[1] + estimate.bootstrap(0.05)[1]) / 2
     asked = Declaration(study="toy", paper="Toy", claims=(declared("gain", "no superiority", margin=limit),))
-    row = by_claim(decide(asked, {"toy": {"gain": {"difference": contrast(values)}}}, dataset="toy"))["gain"]
+    row = by_claim(decide(asked, {"toy": {"gain": {"difference": Values(values)}}}, dataset="toy"))["gain"]
     assert row["high"] < limit < row["boot_high"]
     assert row["verdict"] == UNCLEAR
     assert row["reason"].startswith("the intervals disagree: Student's says 'holds', the bootstrap's")
@@ -174,14 +175,14 @@ def test_seeds_of_real_data_are_refused():
 
 
 def test_seeds_with_other_contrasts_are_refused():
-    other = observations() | {"gain": {"another": contrast(np.zeros(3))}}
+    other = observations() | {"gain": {"another": Values(np.zeros(3))}}
     with pytest.raises(InputError, match="b have other contrasts"):
         decide(DECLARATION, {"a": observations(), "b": other}, dataset="toy", world="x")
 
 
 def test_observations_of_a_wrong_shape_are_refused():
     with pytest.raises(InputError, match="as many query ids"):
-        contrast([1, 2, 3], ["a", "b"])
+        Values([1, 2, 3], ["a", "b"])
 
 
 def test_the_overview_separates_findings_worlds_checks_and_what_is_open():

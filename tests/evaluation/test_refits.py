@@ -11,14 +11,7 @@ from qdrank.evaluation.comparison import compare
 from qdrank.evaluation.deciding import decide
 from qdrank.evaluation.declared import UNCLEAR, Claim, Declaration, Rules
 from qdrank.evaluation.estimates import over_queries
-from qdrank.evaluation.observations import (
-    contrast,
-    load_observations,
-    method_difference,
-    observations_table,
-    pairs_contrast,
-    refitted,
-)
+from qdrank.evaluation.observations import load_observations, observations_table
 from qdrank.evaluation.pairs import Pairs, fit_columns, fit_values, method_pairs, paired_fits, query_values
 from qdrank.evaluation.refits import (
     by_fit,
@@ -29,6 +22,7 @@ from qdrank.evaluation.refits import (
     shown_mean,
     table_ends,
 )
+from qdrank.evaluation.values import Values, difference
 from qdrank.evaluation.verdicts import decide_by_estimates
 from qdrank.store import read, write
 
@@ -104,17 +98,17 @@ def test_seeds_with_fits():
 def test_fits_go_through_observations_and_the_row_has_their_spread(tmp_path):
     values = drawn(np.random.default_rng(4), 100, 5, fit=0.05, mean=0.02)
     ids = [f"q{i}" for i in range(100)]
-    own = {"gain": {"difference": refitted(values, ids, "fold1")}}
+    own = {"gain": {"difference": Values(values, ids, "fold1")}}
     write(tmp_path / "observations.parquet", "observations", observations_table(own))
     again = load_observations(read(tmp_path / "observations.parquet", "observations"))
-    np.testing.assert_array_equal(again["gain"]["difference"].by_fit, values)
+    np.testing.assert_array_equal(again["gain"]["difference"].value, values)
     asked = Claim(name="gain", text="t", expected="e", kind="superiority", margin=0.005)
     declaration = Declaration(study="toy", paper="Toy", claims=(asked,))
     row = decide(declaration, {"toy": again}, dataset="toy").to_pylist()[0]
     found = over_refits(values)
     assert (row["n"], row["fits"], row["fit_spread"]) == (100, 5, pytest.approx(found.fit_spread))
     assert (row["low"], row["high"]) == pytest.approx(found.interval(Rules().alpha))
-    once = {"gain": {"difference": contrast(values[:, 0], ids)}}
+    once = {"gain": {"difference": Values(values[:, 0], ids)}}
     assert decide(declaration, {"toy": once}, dataset="toy").to_pylist()[0]["fit_spread"] is None
 
 
@@ -147,9 +141,9 @@ def test_measures_of_several_fits_are_joined_on_queries_and_fits():
     np.testing.assert_array_equal(values[:, :, 1], np.repeat(single, 3, axis=1))
     np.testing.assert_allclose(query_values(measures, ["trees", "single"], "ap")[1][:, 0], trees.mean(axis=1))
     assert (method_pairs(measures, "single", "single", "ap").differences == 0).all()
-    apart = method_difference(measures, "trees", "single", "ap")
-    np.testing.assert_array_equal(apart.by_fit, trees - single)
-    assert apart.fold[:6].tolist() == ["fold0"] * 3 + ["fold1"] * 3
+    apart = difference(measures.to_pandas(), "trees", "single", "ap")
+    np.testing.assert_array_equal(apart.value, trees - single)
+    assert apart.fold[:6].tolist() == ["fold0", "fold1"] * 3
     assert fit_columns(measures, "trees", "ap") == {
         "fits": 3,
         "spread of fits": pytest.approx(trees.mean(0).std(ddof=1)),
@@ -170,7 +164,6 @@ def test_rankers_are_paired_by_fit_and_one_fit_serves_all():
     pairs = paired_fits(ids, once, often)
     np.testing.assert_allclose(pairs.by_fit, [[0.4, 0.2], [0.05, -0.15]])
     np.testing.assert_allclose(pairs.differences, [0.3, -0.05])
-    np.testing.assert_allclose(pairs_contrast(pairs, "fold1").by_fit, pairs.by_fit)
     with pytest.raises(InputError, match="2 fits, the other 3"):
         paired_fits(ids, often, np.ones((2, 3)))
 
@@ -236,7 +229,7 @@ def test_wrong_verdicts_from_measures_to_claims():
     for _ in range(runs):
         trees = drawn(rng, 60, 5, query=0.1, fit=0.02)
         for i, values in enumerate((trees, trees[:, :1])):
-            part_of = method_difference(measured(trees=values, single=np.zeros((60, 1))), "trees", "single", "ap")
+            part_of = difference(measured(trees=values, single=np.zeros((60, 1))).to_pandas(), "trees", "single", "ap")
             (row,) = decide(declaration, {"toy": {"gain": {"difference": part_of}}}, dataset="toy").to_pylist()
             wrong[i] += row["low"] > 0 or row["high"] < 0
     assert wrong[0] / runs <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / runs)

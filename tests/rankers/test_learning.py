@@ -196,32 +196,6 @@ def judged_file(folder, data):
     return path
 
 
-@pytest.mark.parametrize("shards", [1, 2, 3, 7])
-@pytest.mark.parametrize(
-    ("learner", "grid"),
-    [
-        ("lambdamart", {"leaves": [4, 3], "min_leaf": [5, 2], "rounds": [6]}),
-        ("ranksvm", {"lam": [1e-4, 10.0, 0.1, 1e-8]}),
-    ],
-)
-def test_shards_of_a_grid_make_the_files_of_one_job(tmp_path, learner, grid, shards):
-    files, options = {"judged": judged_file(tmp_path, judged())}, options_of(learner, grid)
-    whole, apart = (
-        {kind: str(tmp_path / f"{name}-{kind}.parquet") for kind in ("models", "choices", "scores", "served")}
-        for name in ("whole", "apart")
-    )
-    learn_method(files, whole, "fold1", "it", **options)
-    tried = [str(tmp_path / f"tried-{number}.parquet") for number in range(shards)]
-    for number, path in enumerate(tried):
-        learn_method(files, {"tried": path}, "fold1", "it", shard=(number, shards), **options)
-    learn_method({**files, "tried": tried}, apart, "fold1", "it", **options)
-    for kind, path in whole.items():
-        assert Path(path).read_bytes() == Path(apart[kind]).read_bytes()
-    values = read(whole["choices"], "choices").column("value").to_pylist()
-    assert len(values) == 4
-    assert (len(set(values)) == 1) == (learner == "ranksvm"), "one of them has ties alone"
-
-
 def test_folds_that_one_job_learns_are_as_if_learned_alone(tmp_path):
     data = replace(judged(), part=np.array([f"S{number % 3 + 1}" for number in range(len(PARTS))], dtype=object))
     files, options = {"judged": judged_file(tmp_path, data)}, options_of("regression", CLASSIC["regression"].grid())
@@ -232,7 +206,7 @@ def test_folds_that_one_job_learns_are_as_if_learned_alone(tmp_path):
         Path(path).parent.mkdir(parents=True, exist_ok=True)
     whole = Job(files, [], out, outputs, {}, {"dataset": "data"}, {}, print)
     for one in whole.folds:
-        learn_method(one.files, one.out, one.fold, "regression", **options)
+        learn_method(one.files, one.out, one.wildcards["fold"], "regression", **options)
     for place, fold in enumerate(folds):
         alone = {kind: str(tmp_path / f"{kind}.parquet") for kind in kinds}
         learn_method(files, alone, fold, "regression", **options)

@@ -19,7 +19,7 @@ from qdrank.rankers.documents import FoldDocuments
 from qdrank.rankers.one_model import LinearRanker
 from qdrank.rankers.reference import OneFeature
 from qdrank.store import read
-from qdrank.studies.running import FoldRun, View, setting_texts
+from qdrank.studies.running import FoldRun, View, setting_texts, subsets
 from qdrank.studies.study import Method
 
 
@@ -139,3 +139,11 @@ def test_what_has_a_file_is_written(tmp_path):
 )
 def test_a_setting_is_called_by_what_differs(tried, texts):
     assert setting_texts(tried) == texts
+
+
+def test_subsets_are_nested_and_end_with_all():
+    found = {(size, repeat): set(rows.tolist()) for size, repeat, rows in subsets(30, [10, 5, 50], 3, seed=2)}
+    assert set(found) == {(5, 0), (5, 1), (5, 2), (10, 0), (10, 1), (10, 2), (0, 0)}
+    assert all(found[5, repeat] < found[10, repeat] for repeat in range(3))
+    assert found[5, 0] != found[5, 1]
+    assert found[0, 0] == set(range(30))

@@ -85,23 +85,18 @@ def tabulate(inputs, shown):
     "src/qdrank/studies/toy2026/claims.py": '''"""The claim."""
 
 from qdrank.evaluation.declared import Claim, Declaration
-from qdrank.evaluation.observations import contrast
-from qdrank.evaluation.pairs import query_values
 
 
 def declare(options):
     """One claim."""
-    claim = Claim(
-        name="first", text="the first feature beats the reference", expected="above 0", kind="superiority",
-        margin=0.01, unit="AP", measure="ap",
-    )
-    return Declaration(study="toy2026", paper="Toy 2026", claims=(claim,))
+    text, compares = "the first feature beats the reference", ("toy-first", "reference")
+    claim = Claim("first", text, compares, expected="above 0", kind="superiority", margin=0.01, unit="AP", measure="ap")
+    return Declaration("toy2026", "Toy 2026", (claim,))
 
 
 def gather(inputs, shown):
-    """Differences per query."""
-    ids, values = query_values(inputs.table("measures", "measures"), ["toy-first", "reference"], "ap")
-    return {"first": {"difference": contrast(values[:, 0] - values[:, 1], ids)}}
+    """Measures of the methods; the study has no values of its own."""
+    return inputs.table("measures", "measures"), {}
 ''',
     "src/qdrank/studies/toy2026/scoring.py": '''"""The scores."""
 

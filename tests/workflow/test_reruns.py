@@ -26,7 +26,7 @@ def test_a_finished_study_reruns_nothing(finished: Project) -> None:
 def test_touched_files_and_cosmetic_edits_rerun_nothing(study: Project) -> None:
     """As after a fresh checkout: every source, and every artifact, has a new time."""
     append(study.folder / "src/qdrank/figures/features.py", "# a comment")
-    edit(study.folder / "scripts/draw_features.py", '"""Picture', '"""A picture')
+    edit(study.folder / "scripts/run_step.py", '"""', '"""In words: ')
     edit(study.folder / "src/qdrank/studies/geng2008/__init__.py", "Queries of the first fold", "Queries of one fold")
     for path in sorted(study.folder.rglob("*")):
         if path.is_file() and ".snakemake" not in path.parts:

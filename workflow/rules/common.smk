@@ -20,7 +20,7 @@ from qdrank.project import PROJECT, SOURCE
 from qdrank.rankers.methods import CLASSIC
 from qdrank.studies import timed_outputs
 from qdrank.workflow.complete import complete
-from qdrank.workflow.emitting import emitted, scattered
+from qdrank.workflow.emitting import emitted, say, scattered
 from qdrank.workflow.files import (
     CLAIMS,
     Files,

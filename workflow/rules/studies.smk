@@ -35,7 +35,7 @@ for _made in emitted(files, gather):
         script:
             "../../scripts/run_step.py"
 
-    workflow.get_rule(_made.name).docstring = _made.says
+    say(workflow, _made.name, _made.says)
 
 
 # Targets: each figure and table by its id, and each study by its name and its short name. What is about all studies, the
@@ -48,7 +48,7 @@ for _target, (_says, _files) in files.study_targets().items():
         input:
             _files,
 
-    workflow.get_rule(_target).docstring = _says
+    say(workflow, _target, _says)
 
 
 rule rankers:

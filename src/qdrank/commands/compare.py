@@ -18,11 +18,11 @@ from qdrank.errors import InputError
 from qdrank.evaluation.against import pairs_of
 from qdrank.evaluation.deciding import decide
 from qdrank.evaluation.declared import UNCLEAR, Claim, Declaration, Rules
-from qdrank.evaluation.observations import contrast
 from qdrank.evaluation.pairs import Pairs
 from qdrank.evaluation.power import queries_needed
 from qdrank.evaluation.query_groups import GroupDifference, by_group, groups_of
 from qdrank.evaluation.run_files import is_letor, told_apart
+from qdrank.evaluation.values import Values
 
 _CLAIMS = {
     "better": ("superiority", "{a} is better than {b}"),
@@ -84,7 +84,7 @@ def _report(
     # The table asks one question per measure: alpha is divided by their number.
     rules = Rules(alpha=Rules().alpha / family)
     declared = Declaration(study="compare", paper="", claims=(claim,), rules=rules)
-    observations = {measure: {"all": contrast(pairs.differences, pairs.query)}}
+    observations = {measure: {"all": Values(pairs.differences, pairs.query)}}
     (row,) = decide(declared, {"runs": observations}, dataset="runs").to_pylist()
     deviation = float(pairs.differences.std(ddof=1)) if pairs.n > 1 else 0.0
     kept = ("text", "measure", "verdict", "reason", "margin", "holds_if", "fails_if", "n", "low", "high", "level")

@@ -24,9 +24,9 @@ from qdrank.errors import InputError
 from qdrank.evaluation.deciding import decide
 from qdrank.evaluation.declared import FAILS, HOLDS, UNCLEAR, Claim, Declaration
 from qdrank.evaluation.intervals import bootstrap_interval
-from qdrank.evaluation.observations import contrast
 from qdrank.evaluation.power import queries_needed
 from qdrank.evaluation.run_files import judged_run
+from qdrank.evaluation.values import Values
 from qdrank.layout import FloatArray, IntArray, rows_of
 from qdrank.learners.choose import ValidationQueries, choose
 from qdrank.queries.others import other_rows
@@ -282,8 +282,8 @@ def _worth(
     )
     declared = Declaration(study="advice", paper="", claims=claims)
     observations = {
-        "gain": {"all": contrast(gain, query_id)},
-        "control": {"all": contrast(blind, query_id)},
+        "gain": {"all": Values(gain, query_id)},
+        "control": {"all": Values(blind, query_id)},
     }
     rows = {row["claim"]: row for row in decide(declared, {"runs": observations}, dataset="runs").to_pylist()}
     first, second = rows["gain"], rows["control"]

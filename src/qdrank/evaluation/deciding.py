@@ -66,7 +66,7 @@ def _contrasts(claim: Claim, members: Members) -> dict[str, list[FloatArray]]:
                 found=", ".join(by_contrast),
             )
         for contrast, values in by_contrast.items():
-            contrasts.setdefault(contrast, []).append(values.by_fit)
+            contrasts.setdefault(contrast, []).append(values.value)
     return contrasts
 
 
@@ -104,7 +104,7 @@ def _estimate(seeds: Sequence[FloatArray], analysis: str) -> Estimate:
 
 def estimate_of(members: Members, claim: str, contrast: str, rules: Rules) -> tuple[Estimate, str]:
     """Estimate of one contrast of the observations, and the unit of analysis: for claims that compare data sets."""
-    seeds = [observations[claim][contrast].by_fit for observations in members.values()]
+    seeds = [observations[claim][contrast].value for observations in members.values()]
     analysis = QUERIES if len(seeds) == 1 else SEEDS if len(seeds) >= rules.seeds else THESE_WORLDS
     return _estimate(seeds, analysis), analysis
 

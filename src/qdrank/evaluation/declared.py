@@ -8,8 +8,8 @@ nothing heavy.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import KW_ONLY, dataclass, field
 from math import ceil, isfinite, log
 
 from qdrank.errors import InputError
@@ -72,7 +72,7 @@ CLAIM_KINDS: dict[str, ClaimKind] = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Claim:
     """A claim, and everything but the data that decides its verdict.
 
@@ -80,6 +80,8 @@ class Claim:
     ----------
     name : its id, under which its observations are kept
     text : the claim as a sentence
+    compares : methods, the first of them minus each of the others, or pairs of methods by the name of the contrast; empty if
+        the study has values of its own for the claim
     expected : what the paper says, in figures where it gives them
     kind : one of `CLAIM_KINDS`
     margin : the smallest difference that counts, in ``unit``
@@ -94,6 +96,8 @@ class Claim:
 
     name: str
     text: str
+    compares: tuple[str, ...] | Mapping[str, tuple[str, str]] = ()
+    _: KW_ONLY
     expected: str
     kind: str
     margin: float = 0.0
@@ -114,6 +118,16 @@ class Claim:
         if (self.limit is not None) != CLAIM_KINDS[self.kind].limited:
             need = "needs a limit" if CLAIM_KINDS[self.kind].limited else "has no limit"
             raise InputError(f"claim {self.name}: a claim of the kind {self.kind!r} {need}")
+
+    @property
+    def pairs(self) -> Mapping[str, tuple[str, str]]:
+        """The two methods of each contrast, the first minus the second."""
+        if not isinstance(self.compares, tuple):
+            return self.compares
+        first, *others = self.compares or ("",)
+        if len(others) == 1:
+            return {"value" if self.limit is not None else "difference": (first, others[0])}
+        return {f"against {other}": (first, other) for other in others}
 
     @property
     def criteria(self) -> tuple[str, str]:
@@ -149,7 +163,7 @@ class Rules:
         return ceil(log(level / 2) / log(1 - self.rare))
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Declaration:
     """The claims of one study."""
 

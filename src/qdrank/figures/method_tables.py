@@ -1,4 +1,4 @@
-"""Tables of methods: means, differences from other methods, spread of the fits, and the settings that validation chose.
+"""Tables of methods: tests, means, differences from other methods, spread of the fits, and the settings that validation chose.
 
 Values are frames as in `qdrank.figures.numbers`; ``labels`` say what tables call the methods, in their order.
 """
@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from qdrank.evaluation.comparison import compare, corrected_p
+from qdrank.evaluation.comparison import compare, compared_rows, corrected_p
 from qdrank.figures.numbers import by_measure, chosen, pairs
 
 
@@ -66,10 +66,15 @@ def spread_of_fits(values: pd.DataFrame, by: str) -> pd.DataFrame:
     return spread.set_axis(["fits", "spread of fits"], axis=1)
 
 
+def settings_by_fold(choices: pd.DataFrame) -> pd.Series[str]:
+    """The settings that validation chose, one per fold, by method."""
+    settings: pd.Series[str] = choices[choices["chosen"]].groupby("method", sort=False)["setting"].agg("; ".join)
+    return settings
+
+
 def with_settings(table: pd.DataFrame, labels: Mapping[str, str], choices: pd.DataFrame) -> pd.DataFrame:
     """A table with a row for each method under its label, and the settings chosen for it."""
-    settings = choices[choices["chosen"]].groupby("method", sort=False)["setting"].agg("; ".join)
-    table["settings by fold"] = settings.reindex(table.index, fill_value="")
+    table["settings by fold"] = settings_by_fold(choices).reindex(table.index, fill_value="")
     return table.rename(index=labels).rename_axis("method").reset_index()
 
 
@@ -82,3 +87,16 @@ def folds_table(values: pd.DataFrame, labels: Mapping[str, str], names: Sequence
     table = folds.assign(**{"mean of folds": folds.mean(axis=1), "all queries": rows["value"].mean()})
     table = table.rename(index=labels, level="method").reset_index()
     return table if len(shown) > 1 else table.drop(columns="measure")
+
+
+def comparisons_table(
+    values: pd.DataFrame,
+    compared: Sequence[tuple[str, str]],
+    labels: Mapping[str, str],
+    by: str,
+    interval: Mapping[str, Any],
+) -> pd.DataFrame:
+    """Three tests of each pair of methods, with p-values corrected over the table, and the smallest detectable difference."""
+    made = [compare(pairs(values, *pair, by), family=len(compared), **interval) for pair in compared]
+    named = [(labels[one], labels[other]) for one, other in compared]
+    return pd.DataFrame(compared_rows(named, made, family="this table"))

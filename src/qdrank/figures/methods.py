@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from qdrank.evaluation.deciding import decide
 from qdrank.evaluation.declared import Claim, Declaration
-from qdrank.evaluation.observations import method_difference
+from qdrank.evaluation.observations import observe
 from qdrank.evaluation.refits import table_ends
 from qdrank.figures.method_tables import differences
 from qdrank.figures.numbers import chosen, numbers
@@ -41,21 +41,21 @@ def methods_table(
     The ends of an interval are missing where the queries are too few for one (`table_ends`). The last columns are about the
     lead of the first method over each other; its interval has the corrected level.
     """
-    means = _means(measures.to_pandas(), convention, interval)
+    values = measures.to_pandas()
+    means = _means(values, convention, interval)
     means.insert(1, "label", means["method"].replace(labels))
     means = means.sort_values(["MAP", "method"], ascending=[False, True])
-    leads = _leads(measures, means["method"].tolist())
+    leads = _leads(values, means["method"].tolist())
     return means.merge(leads, on="method", how="left", validate="one_to_one")
 
 
-def _leads(measures: pa.Table, methods: Sequence[str]) -> pd.DataFrame:
+def _leads(values: pd.DataFrame, methods: Sequence[str]) -> pd.DataFrame:
     """What is known of the lead of the first method over each other one, decided together as a family of claims."""
     best, *others = methods
     about: Any = {"expected": "", "kind": "superiority", "margin": MARGIN, "measure": "ap", "family": LEAD}
-    claims = tuple(Claim(name=name, text=f"{best} beats {name}", **about) for name in others)
-    leads = {name: {LEAD: method_difference(measures, best, name, "ap")} for name in others}
-    declared = Declaration(study="", paper="", claims=claims)
-    decided: pd.DataFrame = decide(declared, {"": leads}, dataset="").to_pandas()
+    claims = tuple(Claim(name, f"{best} beats {name}", {LEAD: (best, name)}, **about) for name in others)
+    observations = {"": observe(claims, values, {})}
+    decided: pd.DataFrame = decide(Declaration("", "", claims), observations, dataset="").to_pandas()
     columns = {"effect": LEAD, "low": f"{LEAD}, low", "high": f"{LEAD}, high", "verdict": BETTER, "reason": REASON}
     return decided.rename(columns={"claim": "method"} | columns)[["method", *columns.values()]]
 

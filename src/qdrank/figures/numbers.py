@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from qdrank.errors import InputError
 from qdrank.evaluation.pairs import Pairs, paired_fits
 from qdrank.evaluation.refits import column_ends
+from qdrank.evaluation.values import cube
 from qdrank.layout import FloatArray
 
 _NAMES = ("fold", "method", "fit", "query_id")
@@ -35,26 +35,6 @@ def where(values: pd.DataFrame, **equal: Any) -> pd.DataFrame:
 def by_measure(values: pd.DataFrame, measures: Sequence[str]) -> pd.DataFrame:
     """A row for each measure, named in the column ``measure``, with its ``value``."""
     return values.melt([name for name in _NAMES if name in values], list(measures), "measure", "value")
-
-
-def cube(values: pd.DataFrame, by: Sequence[str], measure: str) -> tuple[pd.DataFrame, pd.Index[str], FloatArray]:
-    """Groups in order of appearance, query ids, ascending, and values, (n_queries, n_fits, n_groups).
-
-    A group that is fitted once has the same values in every fit. Raises `InputError` if two groups have other queries, or
-    different numbers of fits above one.
-    """
-    groups = values[list(by)].drop_duplicates(ignore_index=True)
-    number = values.groupby(list(by), sort=False, observed=True).ngroup()
-    named = values[["query_id", measure]].assign(group=number, fit=values.get("fit", 0))
-    wide = named.pivot(index="query_id", columns=["group", "fit"], values=measure)
-    each: list[FloatArray] = [np.asarray(wide[group], dtype=np.float64) for group in range(len(groups))]
-    fits = max((one.shape[1] for one in each), default=1)
-    for group, one in zip(groups.itertuples(index=False), each, strict=True):
-        if np.isnan(one).any():
-            raise InputError(f"{', '.join(map(str, group))}: not measured on the same queries as the others")
-        if one.shape[1] not in (1, fits):
-            raise InputError(f"{', '.join(map(str, group))}: {one.shape[1]} fits, others have {fits}")
-    return groups, wide.index, np.stack([np.broadcast_to(one, (len(wide), fits)) for one in each], axis=2)
 
 
 def pairs(values: pd.DataFrame, one: str, other: str, measure: str) -> Pairs:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from qdrank.evaluation.deciding import decide
-from qdrank.evaluation.observations import observations_table
+from qdrank.evaluation.observations import observations_table, observe
 from qdrank.figures.tables import write_table
 from qdrank.figures.verdicts import FOLDED, readable
 from qdrank.registry import loaded
@@ -25,11 +25,13 @@ def gather_observations(
     world: str,
     **shown: Any,
 ) -> None:
-    """Write the observations that ``make`` gathers, and the verdicts on the claims that ``claims`` declares with ``budget``.
+    """Write the observations of claims, and the verdicts on them.
 
-    ``world`` names a simulated data set, ``shown`` is as in `Shown`.
+    ``claims`` declares them with ``budget``, ``make`` gathers what decides them; ``world`` names a simulated data set, ``shown``
+    is as in `Shown`.
     """
-    observations, declaration = made(make, files, Shown(dataset, **shown)), loaded(claims)(budget)
+    declaration = loaded(claims)(budget)
+    observations = observe(declaration, *made(make, files, Shown(dataset, **shown)))
     write(out["observations"], "observations", observations_table(observations))
     table = decide(declaration, {dataset: observations}, dataset=dataset, world=world)
     forms = {form: path for form, path in out.items() if form != "observations"}

@@ -2,7 +2,7 @@
 
 draw(inputs, shown) -> (figure, numbers behind it)
 tabulate(inputs, shown) -> tables by id
-observations(inputs, shown) -> contrasts by claim
+gather(inputs, shown) -> measures of methods, and contrasts by claim that are no difference of two methods
 """
 
 from __future__ import annotations

@@ -52,6 +52,13 @@ def scattered(workflow: Any, run: WorkflowRun) -> dict[str, int]:
     return numbers
 
 
+def say(workflow: Any, name: str, words: str) -> None:
+    """Give a rule its sentence; in a module its name has a prefix, and it may have been left out."""
+    name = workflow.modifier.modify_rulename(name)
+    if workflow.is_rule(name):
+        workflow.get_rule(name).docstring = words
+
+
 def emitted(files: Files, gather: Any) -> Iterator[EmittedRule]:
     """Rules of all studies of a run; ``gather`` is Snakemake's, which knows the shards of each process.
 

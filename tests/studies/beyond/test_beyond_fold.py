@@ -17,6 +17,7 @@ from qdrank.evaluation.comparison import DETECTABLE
 from qdrank.evaluation.deciding import decide
 from qdrank.evaluation.declared import CHECK, HOLDS
 from qdrank.evaluation.measuring import measures_table
+from qdrank.evaluation.observations import observe
 from qdrank.learners.classic.trees import LambdaMART
 from qdrank.queries.others import other_rows
 from qdrank.rankers.mixture import Mixture
@@ -43,7 +44,7 @@ from qdrank.studies.beyond.methods import (
 )
 from qdrank.studies.beyond.options import Options
 from qdrank.studies.beyond.rejudged import Rejudging
-from qdrank.studies.beyond.retrieved import JOBS
+from qdrank.studies.beyond.retrieved import FORMS
 from qdrank.studies.beyond.settings import Beyond
 from qdrank.studies.beyond.values import gathered_values
 from qdrank.studies.making import Inputs, Shown
@@ -134,7 +135,7 @@ def inputs(ladder, files, tmp_path_factory):
         write(folder / f"{name}.parquet", shape, table)
     made = {name: [str(folder / f"{name}.parquet")] for name in artifacts}
     # these data are no raw text, so that nothing is retrieved
-    return Inputs({job: [] for job in JOBS} | made | {name: [files[name]] for name in ("choices", "values")})
+    return Inputs({form: [] for form in FORMS} | made | {name: [files[name]] for name in ("choices", "values")})
 
 
 SHOWN = Shown("toy", "Toy", ["fold1"], INTERVAL, {})
@@ -210,8 +211,8 @@ def test_values_are_paired_by_fit(inputs, ladder):
     values = gathered_values(inputs.table("measures", "measures"), inputs.table("values", "values"))
     pair = ("beyond-knn", 0.0), (CONTROLS["beyond-knn"], 0.0)
     assert values.of[pair[1]].shape[1] == 5
-    difference = observations.gather(inputs, SHOWN)["neighbours - random"]["nearest queries"]
-    np.testing.assert_allclose(difference.by_fit, values.of[pair[0]] - values.of[pair[1]])
+    difference = observations.gather(inputs, SHOWN)[1]["neighbours - random"]["nearest queries"]
+    np.testing.assert_allclose(difference.value, values.of[pair[0]] - values.of[pair[1]])
     assert values.by_fit([pair, (pair[0], (SINGLE, 0.0))]).shape == (ladder.test.n_queries, 5, 2)
 
 
@@ -250,7 +251,7 @@ def test_other_vectors_are_those_of_other_queries():
 
 
 def test_checks_hold_and_claims_are_judged(inputs):
-    found = observations.gather(inputs, SHOWN)
+    found = observe(declare(Beyond(**SMALL).model_dump()), *observations.gather(inputs, SHOWN))
     declaration = declare(Beyond(**SMALL).model_dump())
     assert set(found) == {claim.name for claim in declaration if not claim.family.startswith(PAST)}
     verdicts = {row["claim"]: row for row in decide(declaration, {"toy": found}, dataset="toy").to_pylist()}
@@ -259,7 +260,7 @@ def test_checks_hold_and_claims_are_judged(inputs):
             assert verdicts[claim.name]["verdict"] == HOLDS, claim.name
     # LambdaMART with the prior differs from fit to fit as much as from LambdaMART with evidence
     assert verdicts["control"]["fits"] == 5
-    assert found["control"]["difference"].by_fit.mean() > 0.04
+    assert found["control"]["difference"].value.mean() > 0.04
 
 
 def test_tables_and_figures_have_their_numbers(inputs):

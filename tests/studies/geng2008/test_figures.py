@@ -11,16 +11,15 @@ import pytest
 
 from qdrank.evaluation.intervals import column_intervals
 from qdrank.evaluation.pairs import query_values
-from qdrank.figures.method_tables import folds_table, methods_table
+from qdrank.figures.method_tables import comparisons_table, folds_table, methods_table
 from qdrank.figures.style import save_figure
 from qdrank.store import read, table_of, write
 from qdrank.store.lists import list_column
 from qdrank.studies.geng2008 import bound, fig1, figures
-from qdrank.studies.geng2008.curves import curve
+from qdrank.studies.geng2008.curves import along_k, curve
 from qdrank.studies.geng2008.methods import BY_NAME, MEASURE, PAPER
-from qdrank.studies.geng2008.query_classes import K_MEANS, NO_CLASSIFIER
-from qdrank.studies.geng2008.shapes import CLASSES_SHAPE, SWEEP_SHAPE
-from qdrank.studies.geng2008.tables import classes_table, comparisons_table, variants_table
+from qdrank.studies.geng2008.query_classes import CLASSES_SHAPE, K_MEANS, NO_CLASSIFIER
+from qdrank.studies.geng2008.tables import classes_table, variants_table
 from qdrank.studies.making import Inputs, Shown
 
 INTERVAL = {"level": 0.95, "resamples": 200, "seed": 1}
@@ -39,14 +38,14 @@ def made_measures(n=80):
     return pa.Table.from_pylist([rows[i] for i in rng.permutation(len(rows))])
 
 
-def made_sweep(n=30):
+def made_values(n=30):
     rng = np.random.default_rng(3)
     rows = []
     for method in ("single", "knn-online", "knn-offline1", "knn-offline2", "knn-random"):
         for fold, ks in (("fold1", [2, 5, 10]), ("fold2", [2, 6, 12])):
             for k in ks[-1:] if method == "single" else ks:
                 for q in range(n):
-                    row = {"fold": fold, "role": "test", "method": method, "k": k, "lam": LAM}
+                    row = {"fold": fold, "role": "test", "method": method, "fit": 0, "x": float(k)}
                     row |= {"query_id": f"{fold}-{q}", "mean_ndcg/geng": rng.random(), "ndcg@5/geng": rng.random()}
                     gamma = (1 - k / ks[-1]) * (1 + (method == "knn-offline2"))
                     rows.append(row | {"ndcg@10/geng": k / ks[-1], "gamma": gamma if k > 2 or q else np.inf})
@@ -90,7 +89,7 @@ def test_controls_and_differences_are_figures_of_their_own(tmp_path):
 
 
 def test_figure_8_has_single_at_all_training_queries(tmp_path):
-    table = drawn_twice(tmp_path, figures.draw_neighbours, sweeps=(SWEEP_SHAPE, made_sweep())).to_pylist()
+    table = drawn_twice(tmp_path, figures.draw_neighbours, values=("values", made_values())).to_pylist()
     own = [r for r in table if (r["method"], r["measure"]) == ("knn-online", "ndcg@10/geng")]
     assert [r["k"] for r in own] == [2, 5.5, 11]
     assert [r["mean"] for r in own] == pytest.approx([(1 / 5 + 1 / 6) / 2, 0.5, 1])
@@ -99,7 +98,7 @@ def test_figure_8_has_single_at_all_training_queries(tmp_path):
 
 
 def test_figure_9_counts_ratios_that_are_not_finite(tmp_path):
-    table = drawn_twice(tmp_path, figures.draw_ratios, sweeps=(SWEEP_SHAPE, made_sweep())).to_pylist()
+    table = drawn_twice(tmp_path, figures.draw_ratios, values=("values", made_values())).to_pylist()
     first = [r for r in table if r["method"] == "knn-offline1"]
     assert [r["empty"] for r in first] == [2, 0, 0]
     assert first[1]["mean"] == pytest.approx(0.5)
@@ -207,9 +206,9 @@ def test_values_are_joined_on_query_ids():
 
 
 def test_a_curve_puts_folds_together():
-    found = curve(made_sweep(), "knn-online", "ndcg@10/geng", lam=LAM)
-    assert found.values.shape == (60, 3)
-    assert found.share[-1] == 1
+    found = curve(along_k(made_values().to_pandas()), "knn-online", "ndcg@10/geng")
+    assert found.shape == (60, 3)
+    assert found.columns[-1][1] == 1
 
 
 def test_many_intervals_agree_with_the_single_one():
@@ -237,8 +236,9 @@ def test_tables_of_methods_folds_and_tests():
     assert methods["Single"]["settings by fold"] == "k=9 lambda=0.1"
     folds = folds_table(values, labels, [MEASURE]).to_dict("records")
     assert folds[0]["mean of folds"] == pytest.approx((folds[0]["fold1"] + folds[0]["fold2"]) / 2)
-    tests = comparisons_table(measures, INTERVAL).to_pylist()
-    assert len(tests) == 9
+    pairs = [(a, b) for b in ("single", "qc") for a in ("knn-online", "knn-offline1")]
+    tests = comparisons_table(values, pairs, labels, MEASURE, INTERVAL).to_dict("records")
+    assert len(tests) == 4
     assert all(r["p (Holm)"] >= r["p (t test)"] for r in tests)
 
 

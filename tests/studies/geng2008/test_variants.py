@@ -65,7 +65,7 @@ def of(table, name, column):
 def test_the_first_variant_is_knn_online(compared):
     fold = study()
     test = fold.documents.parts["test"]
-    _, scores = next(fold.scores("test", "knn-online", [Setting(7, 0.01)]))
+    scores = fold.of_neighbours("knn-online", Setting(7, 0.01)).predict(test, None)
     expected = ndcg(test.y, scores, test.offsets, 10, "geng")
     np.testing.assert_allclose(of(compared, "KNN Online", "ndcg@10/geng"), expected)
 
@@ -76,7 +76,7 @@ def test_the_first_variant_is_knn_online(compared):
 def test_ready_models_are_those_of_the_offline_methods(compared, variant, method):
     fold = study()
     test = fold.documents.parts["test"]
-    _, scores = next(fold.scores("test", method, [Setting(7, 0.01)]))
+    scores = fold.of_neighbours(method, Setting(7, 0.01)).predict(test, None)
     np.testing.assert_allclose(of(compared, variant, "ndcg@10/geng"), ndcg(test.y, scores, test.offsets, 10, "geng"))
     assert (of(compared, variant, "models") == fold.documents.parts["train"].n_queries).all()
 

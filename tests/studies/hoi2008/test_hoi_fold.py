@@ -18,7 +18,6 @@ from qdrank.rankers.state import from_state_table
 from qdrank.serving.loading import kind_of
 from qdrank.store.lists import list_matrix
 from qdrank.studies.hoi2008.fold import ensemble_run, write_stacked
-from qdrank.studies.hoi2008.learning_curve import subsets
 from qdrank.studies.hoi2008.methods import (
     ON_CURVE,
     PATHS,
@@ -124,14 +123,6 @@ def test_controls_are_drawn_again_and_nothing_else_is():
     }
     first, second = run.scores["sser-other"]
     assert (first != second).any()
-
-
-def test_subsets_are_nested_and_end_with_all():
-    found = {(size, repeat): set(rows.tolist()) for size, repeat, rows in subsets(30, [10, 5, 50], 3, seed=2)}
-    assert set(found) == {(5, 0), (5, 1), (5, 2), (10, 0), (10, 1), (10, 2), (30, 0)}
-    assert all(found[5, repeat] < found[10, repeat] for repeat in range(3))
-    assert found[5, 0] != found[5, 1]
-    assert found[30, 0] == set(range(30))
 
 
 def test_the_learning_curve_ends_at_the_methods_themselves():

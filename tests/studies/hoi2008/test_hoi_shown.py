@@ -11,6 +11,7 @@ from tests.studies.hoi2008.ensemble_fold import SIZES, documents, made
 
 from qdrank.evaluation.deciding import decide
 from qdrank.evaluation.declared import CHECK, FINDING
+from qdrank.evaluation.observations import observe
 from qdrank.figures.numbers import where
 from qdrank.figures.style import save_figure
 from qdrank.learners.grids import GRIDS
@@ -109,7 +110,7 @@ def test_times_have_the_paper_s_beside_them():
 
 
 def test_every_claim_has_observations_and_all_observations_a_claim(inputs):
-    found = observations.gather(inputs, SHOWN)
+    found = observe(declare(BUDGET), *observations.gather(inputs, SHOWN))
     assert set(found) == {claim.name for claim in declare(BUDGET)}
     for parts in found.values():
         for own in parts.values():
@@ -118,7 +119,8 @@ def test_every_claim_has_observations_and_all_observations_a_claim(inputs):
 
 
 def test_checks_hold_and_every_claim_is_judged(inputs):
-    verdicts = decide(declare(BUDGET), {"toy": observations.gather(inputs, SHOWN)}, dataset="toy").to_pylist()
+    found = observe(declare(BUDGET), *observations.gather(inputs, SHOWN))
+    verdicts = decide(declare(BUDGET), {"toy": found}, dataset="toy").to_pylist()
     assert len(verdicts) == len(declare(BUDGET).claims)
     assert all(row["verdict"] == "holds" for row in verdicts if row["purpose"] == CHECK)
 
@@ -130,11 +132,8 @@ def test_every_finding_stands_under_both_rules_for_ties():
 
 
 def test_methods_without_a_baseline_leave_claims_out(inputs):
-    measures = inputs.table("measures", "measures")
-    kept = measures.filter(
-        pa.array([name not in ("ranksvm", "mhr-bc") for name in measures.column("method").to_pylist()])
-    )
-    found = observations._methods(kept, "half")
+    measures = inputs.frame("measures", "measures")
+    found = observe(declare(BUDGET), measures[~measures["method"].isin(["ranksvm", "mhr-bc"])], {})
     assert "ranksvm - ser" not in found
     assert set(found["ser - weak"]) == {"against rankboost", "against adarank-map"}
 

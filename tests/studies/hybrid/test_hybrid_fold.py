@@ -8,7 +8,6 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from qdrank.datasets.columns import columns_table
 from qdrank.datasets.folds import assign_parts
 from qdrank.datasets.runs.features import judged_runs
 from qdrank.datasets.runs.model import Run
@@ -17,6 +16,7 @@ from qdrank.datasets.simulated.two_runs import two_runs
 from qdrank.evaluation.deciding import decide
 from qdrank.evaluation.declared import CHECK, HOLDS
 from qdrank.evaluation.measuring import measures_table
+from qdrank.evaluation.observations import observe
 from qdrank.evaluation.run_files import measure_run
 from qdrank.learners.refits import fit_seed, jittered
 from qdrank.queries.others import other_rows
@@ -29,7 +29,7 @@ from qdrank.store import write
 from qdrank.studies import stored_kinds
 from qdrank.studies.hybrid import STUDY, figures, observations, tables
 from qdrank.studies.hybrid.claims import declare
-from qdrank.studies.hybrid.curves import learning_curve, weight_curves
+from qdrank.studies.hybrid.curves import measure_learning, measure_weights
 from qdrank.studies.hybrid.fold import checks_table, measure_runs, oracles_of, views
 from qdrank.studies.hybrid.methods import (
     ALL,
@@ -47,7 +47,7 @@ from qdrank.studies.hybrid.methods import (
 from qdrank.studies.hybrid.options import Options
 from qdrank.studies.hybrid.oracle import Oracles, distance, first_documents, matched_size, oracle_table
 from qdrank.studies.hybrid.settings import Hybrid
-from qdrank.studies.hybrid.shown import DECLARED
+from qdrank.studies.hybrid.shown import DECLARED, LEARNED
 from qdrank.studies.lin2011.settings import Lin
 from qdrank.studies.making import Inputs, Shown
 from qdrank.studies.running import FoldRun, View
@@ -83,6 +83,8 @@ def made():
     run, names = fold_of(0.6)
     run.run(ALL)
     measure_runs(run, ["first", "second"])
+    measure_weights(run, ["first", "second"])
+    measure_learning(run)
     oracles = oracles_of(run)
     return SimpleNamespace(run=run, oracles=oracles, curves=oracles.curves(), names=names)
 
@@ -93,13 +95,10 @@ def inputs(made, tmp_path_factory):
     run.write({name: str(folder / f"{name}.parquet") for name in ("choices", "values")})
     shown = {
         "checks": checks_table(run, made.curves),
-        "weights": weight_curves(run),
-        "learning": learning_curve(run, made.curves),
         "oracle": oracle_table("fold1", made.oracles, made.curves, 2, 1),
     }
     for name, table in shown.items():
         write(folder / f"{name}.parquet", "figure", table)
-    write(folder / "columns.parquet", "columns", columns_table(made.names, 0))
     measured = []
     for fit in range(REFITS):
         fitted = [method.name for method in METHODS if len(run.scores[method.name]) > fit]
@@ -109,15 +108,20 @@ def inputs(made, tmp_path_factory):
     return Inputs({path.stem: [str(path)] for path in folder.iterdir()})
 
 
-def test_the_world_is_found_and_every_check_holds(inputs):
-    verdicts = decide(declare(SECTION.solved()), {"world": observations.gather(inputs, SHOWN)}, dataset="world")
+@pytest.fixture(scope="module")
+def observed(inputs):
+    return observe(declare(SECTION.solved()), *observations.gather(inputs, SHOWN))
+
+
+def test_the_world_is_found_and_every_check_holds(observed):
+    verdicts = decide(declare(SECTION.solved()), {"world": observed}, dataset="world")
     rows = {row["claim"]: row for row in verdicts.to_pylist()}
     assert set(rows) == {claim.name for claim in declare(SECTION.solved())}
     assert all(row["verdict"] == HOLDS for row in rows.values() if row["purpose"] == CHECK)
     assert [rows[name]["verdict"] for name in ("gain", "control", "oracle")] == [HOLDS] * 3
 
 
-def test_controls_are_drawn_several_times_and_paired_by_draw(made, inputs):
+def test_controls_are_drawn_several_times_and_paired_by_draw(made, observed):
     run = made.run
     assert {name: len(run.scores[name]) for name in CONTROLS.values()} == dict.fromkeys(CONTROLS.values(), REFITS) | {
         CONTROLS[EVIDENCE]: 1  # it draws nothing
@@ -129,8 +133,8 @@ def test_controls_are_drawn_several_times_and_paired_by_draw(made, inputs):
     ridge = run.made["hybrid-ridge"].fresh().fit(train, other_rows(vectors, seed))
     by_hand = ridge.predict(test, other_rows(of_test, seed))
     np.testing.assert_array_equal(run.scores[CONTROLS["hybrid-ridge"]][1], by_hand)
-    control = observations.gather(inputs, SHOWN)["control"]["difference"]
-    assert control.by_fit.shape[1] == REFITS
+    control = observed["control"]["difference"]
+    assert control.value.shape[1] == REFITS
 
 
 def test_margins_of_another_query_are_those_of_the_rule(made):
@@ -166,6 +170,15 @@ def test_lambdamart_learns_from_the_first_documents(made):
     assert (train.X[kept] == first.X).all()
 
 
+def test_curves_end_at_single_runs_and_at_the_methods_themselves(made, inputs):
+    values = inputs.frame("values", "values").pivot(index="query_id", columns=["method", "x", "fit"], values=MEASURE)
+    for tag in ("first", "second"):
+        np.testing.assert_array_equal(values[f"run {tag}", 1.0, 0], values[f"run {tag}", np.nan, 0])
+    for name in LEARNED:
+        method = query_values_of(MEASURE, made.run.test, made.run.scores[name][0])
+        np.testing.assert_array_equal(values[name, 0.0, 0].loc[made.run.test.query_id], method)
+
+
 def test_the_negative_control_is_not_found():
     run, _ = fold_of(0.0)
     run.run(method for method in METHODS if method.name in (FIXED, CHOSEN, *PER_QUERY))
@@ -184,8 +197,8 @@ def test_figures_and_tables_are_made_of_it(inputs):
         assert len(table)
     shown = tables.tabulate(inputs, SHOWN)
     assert set(shown) == set(STUDY.tables[0].shows)
-    best = {row["method"]: row for row in shown["hybrid-methods"].to_pylist()}
-    assert best["weights per query, chosen on validation"]["from fixed"] > 0.02
+    best = {row["method"]: row for row in shown["hybrid-methods"].to_dict("records")}
+    assert best["weights per query, chosen on validation"]["difference from tuned fixed weights"] > 0.02
     assert "run first" in best
 
 
@@ -234,6 +247,6 @@ def test_a_size_is_found_for_every_distance():
     assert np.abs(reached - wanted).mean() < 0.05
 
 
-def test_the_observations_of_one_fold_name_each_query_once(inputs):
-    parts = observations.gather(inputs, SHOWN)["gain"]["difference"]
-    assert (len(set(parts.query_id.tolist())), len(parts.value)) == (100, 100 * REFITS)
+def test_the_observations_of_one_fold_name_each_query_once(observed):
+    parts = observed["gain"]["difference"]
+    assert (len(set(parts.query_id.tolist())), parts.value.shape) == (100, (100, REFITS))

@@ -14,6 +14,7 @@ from qdrank.studies.lin2011.options import Readings
 from qdrank.studies.lin2011.representations import majority, relevant_choices, standardised_rows, top_rows, transformed
 from qdrank.studies.lin2011.settings import Lin
 from qdrank.studies.lin2011.training import seen_rows
+from qdrank.studies.lin2011.units import halves
 from qdrank.studies.lin2011.weights import distance_weights, select_weights
 
 LAM, M = 0.1, 5
@@ -86,7 +87,7 @@ class ByHand:
         X, y, *_ = self.documents("train", q)
         w = self.W[i]
         if self.halves:
-            w = self.halves["without-half-1" if self.study.first_half[q] else "without-half-2"][i]
+            w = self.halves["without-half-1" if halves(self.n("train"), self.study.base)[q] else "without-half-2"][i]
         return average_precision(y, X @ w, np.array([0, len(y)]))[0]
 
     def members(self, i):
@@ -218,7 +219,9 @@ def test_relevant_only_goes_by_the_relevant_documents():
 def test_average_precisions_of_all_models_are_those_of_the_measures():
     local = fold().local("test", Key("pairs", 1, M), LAM)
     part = documents().parts["test"]
-    assert local.ap == pytest.approx(average_precision(part.y, local.scores.T, part.offsets).T, abs=1e-14)
+    assert local.role.ap(local.scores) == pytest.approx(
+        average_precision(part.y, local.scores.T, part.offsets).T, abs=1e-14
+    )
 
 
 @pytest.mark.parametrize("scale", ["minmax", "zscore", "raw"])
@@ -230,9 +233,10 @@ def test_one_cluster_ranks_like_the_global_model(scale):
     assert single[0] == pytest.approx(study.single, abs=0)
     wanted = average_precision(part.y, study.roles["test"].single, part.offsets)
     local = study.local("test", Key("pairs", 1, 1), 0.01)
-    assert local.ap_of(local.naive([3])[3]) == pytest.approx(wanted, abs=1e-14)
-    assert local.ap_of(local.relevant_only()) == pytest.approx(wanted, abs=1e-14)
-    assert local.ap.max(axis=0) == pytest.approx(wanted, abs=1e-14)
+    for choice in (local.naive([3])[3], local.relevant_only()):
+        scores = local.scores_of(choice)
+        assert average_precision(part.y, scores, part.offsets) == pytest.approx(wanted, abs=1e-14)
+    assert local.role.ap(local.scores).max(axis=0) == pytest.approx(wanted, abs=1e-14)
     select = local.aggregated(local.select_weights([2])[2])
     assert average_precision(part.y, select, part.offsets) == pytest.approx(wanted, abs=1e-14)
     local = study.local("test", Key("transformed", 1, 1), 0.01)
@@ -273,7 +277,7 @@ def test_a_control_ranks_each_query_with_the_weights_of_another_one(kind):
 
 def test_the_control_with_equal_weights_leaves_empty_clusters_out():
     local = fold().local("test", Key("transformed", 1, M), LAM)
-    filled = ~np.isnan(local.centres[:, 0])
+    filled = ~np.isnan(local.models.centres[:, 0])
     made = scores_for(local, "transform", [0], "uniform")[0]
     np.testing.assert_allclose(made, local.scaled[filled].sum(axis=0), rtol=1e-12)
 

@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
-from tests.studies.lin2011.lin_world import documents, fold
+from tests.studies.lin2011.lin_world import GRID, documents, fold
 
-from qdrank.datasets.simulated.features import REFERENCE
 from qdrank.rankers.state import from_state_table
 from qdrank.serving.loading import kind_of
-from qdrank.studies.lin2011.fold import ClusterSetting
-from qdrank.studies.lin2011.methods import ALGORITHMS
-from qdrank.studies.lin2011.ranker import ClusterRanker, cluster_ranker
-from qdrank.studies.lin2011.settings import Lin
-from qdrank.studies.lin2011.sweep import test_scores as study_scores
+from qdrank.studies.lin2011.bank import Key
+from qdrank.studies.lin2011.fold import scores_for
+from qdrank.studies.lin2011.methods import METHODS
+from qdrank.studies.lin2011.ranker import ClusterRanker, ranker_of
+from qdrank.studies.lin2011.scoring import OfSeed
 
-SETTINGS = {
-    "naive": ClusterSetting(5, 0.1, 4),
-    "select": ClusterSetting(5, 0.1, 3),
-    "transform": ClusterSetting(2, 0.01, 0),
-}
+CLUSTERED = [method.name for method in METHODS[1:]]
 
 
-def setting_of(algorithm):
-    setting = SETTINGS[algorithm.kind]
-    return setting if algorithm.size else setting._replace(size=0)
+def tried(method, study):
+    """Rankers of a method with the second seed of the clusters."""
+    by_name = {one.name: one for one in METHODS}
+    return by_name[method].tries(SimpleNamespace(options=OfSeed(study, GRID, 2)))
+
+
+def study_scores(study, one):
+    """Scores of the test documents by the algorithm on the models of the study."""
+    local = study.local("test", Key(one.scheme, one.seed, one.m), one.lam)
+    return scores_for(local, one.kind, [one.size], one.counted)[one.size]
 
 
 READINGS = [{}, {"representation": "vote", "membership": "every", "weighting": "gaussian", "confidence_from": "inner"}]
@@ -36,32 +40,29 @@ def scores(ranker: ClusterRanker) -> np.ndarray:
 
 
 @pytest.mark.parametrize("readings", READINGS, ids=["default", "others"])
-@pytest.mark.parametrize("method", ALGORITHMS)
+@pytest.mark.parametrize("method", CLUSTERED)
 def test_a_stored_ranker_gives_the_scores_of_the_study(method, readings):
-    study, algorithm = fold(**readings), ALGORITHMS[method]
-    setting = setting_of(algorithm)
-    stored = from_state_table(cluster_ranker(study, algorithm, 2, setting).state(), kind_of)
-    np.testing.assert_array_equal(scores(stored), study_scores(study, algorithm, 2, setting))
-    single = from_state_table(cluster_ranker(study).state(), kind_of)
+    study = fold(**readings)
+    one = tried(method, study)[-1]
+    np.testing.assert_array_equal(scores(from_state_table(one.state(), kind_of)), study_scores(study, one))
+    single = from_state_table(ranker_of(study, kind="single").state(), kind_of)
     np.testing.assert_array_equal(scores(single), study.roles["test"].single)
 
 
-@pytest.mark.parametrize("method", ALGORITHMS)
+@pytest.mark.parametrize("method", CLUSTERED)
+def test_rankers_scored_together_score_as_each_alone(method):
+    part, rankers = documents().parts["test"], tried(method, fold())
+    together = rankers[0].predict_each(rankers, part, np.zeros((part.n_queries, 0)))
+    for (one, found), expected in zip(together, rankers, strict=True):
+        assert one is expected
+        np.testing.assert_array_equal(found, scores(expected))
+
+
+@pytest.mark.parametrize("method", CLUSTERED)
 def test_a_ranker_can_be_fitted_alone(method):
-    algorithm, train = ALGORITHMS[method], documents().parts["train"]
-    setting = setting_of(algorithm)
-    ranker = ClusterRanker(
-        kind=algorithm.kind,
-        counted=algorithm.weights,
-        reference=REFERENCE,
-        scheme=algorithm.scheme,
-        m=setting.m,
-        size=setting.size,
-        lam=setting.lam,
-        single_lam=0.01,
-        seed=2,
-        readings=Lin().readings(),
-        mean=documents().mean,
-        inverse=documents().inverse,
-    ).fit(train, np.zeros((train.n_queries, 0)))
-    assert scores(ranker) == pytest.approx(study_scores(fold(), algorithm, 2, setting), abs=2e-3)
+    train, study = documents().parts["train"], fold()
+    one = tried(method, study)[-1]
+    ranker = one.fresh()
+    ranker.single_lam = 0.01
+    ranker.fit(train, np.zeros((train.n_queries, 0)))
+    assert scores(ranker) == pytest.approx(study_scores(study, one), abs=2e-3)

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from tests.studies.lin2011.lin_world import GRID, documents, fold, judged
 
 from qdrank.evaluation.deciding import decide
 from qdrank.evaluation.declared import CONTROL, FINDING
-from qdrank.evaluation.difficulty import difficulty
+from qdrank.evaluation.observations import observe
 from qdrank.evaluation.significance import paired_t
 from qdrank.figures.numbers import chosen, pairs
 from qdrank.figures.style import save_figure
 from qdrank.store import write
+from qdrank.store.schemas import shape_of
 from qdrank.studies.lin2011 import STUDY, figures, tables
 from qdrank.studies.lin2011.claims import TABLE2, declare
 from qdrank.studies.lin2011.methods import METHODS, NAIVE, PAPER, RANKSVM, SELECT, TRANSFORM, run
-from qdrank.studies.lin2011.observations import as_fits, mean_ranked, observations
+from qdrank.studies.lin2011.observations import _place, gather
+from qdrank.studies.lin2011.scoring import Bounds, clusters_summary, seed_choices, seed_runs, values_tables
 from qdrank.studies.lin2011.singles import choose_single
-from qdrank.studies.lin2011.sweep import all_choices, clusters_summary, curves, seed_measures_table, sweep
 from qdrank.studies.making import Inputs, Shown
 
 INTERVAL = {"level": 0.95, "resamples": 200, "seed": 1}
@@ -32,11 +36,12 @@ CLASSES = {"hard": [1, 3], "normal": [4, 20], "easy": [21, None]}
 def made(tmp_path_factory):
     """All artifacts of the small study, as files."""
     study, folder = fold(), tmp_path_factory.mktemp("lin")
-    swept = sweep(study, GRID)
-    found = curves("fold1", study, swept, GRID, 5)
-    seeds = seed_measures_table("fold1", study, swept, TABLE2)
+    runs = seed_runs("fold1", study, GRID, TABLE2)
+    found = [Bounds.of(one, 5) for one in runs]
+    values = pa.concat_tables(values_tables(runs))
     single = choose_single("fold1", documents(), [0.1, 0.01], tol=1e-6, seed=1)[1]
-    baselines = as_fits(seeds)
+    choices = [*single.to_pylist(), *seed_choices(runs)]
+    baselines = values.filter(pc.is_null(values.column("x"))).drop_columns(["role", "x"])
     names = baselines.column("method").to_pylist()
     renamed = {NAIVE: "listnet", SELECT: "bordacount", TRANSFORM: "bordacount-high", RANKSVM: "reference"}
     kept = baselines.take([i for i, name in enumerate(names) if name in renamed])
@@ -53,12 +58,11 @@ def made(tmp_path_factory):
         }
     )
     kinds = {
-        "seeds": ("measures", seeds),
-        "curve": ("figure", found.curve),
-        "ranked": ("figure", found.ranked),
-        "controls": ("table", found.controls),
+        "values": ("values", values),
+        "ranked": ("figure", pa.concat_tables([table for one in found for table in one.ranked])),
+        "controls": ("table", pa.Table.from_pylist([row for one in found for row in one.controls])),
         "clusters": ("table", clusters_summary("fold1", study)),
-        "choices": ("choices", all_choices("fold1", swept, single)),
+        "choices": ("choices", pa.Table.from_pylist(choices, shape_of("choices").schema({}))),
         "baselines": ("measures", baselines),
         "judged": ("judged", judged().to_table()),
         "topics": ("topics", topics),
@@ -69,8 +73,9 @@ def made(tmp_path_factory):
     return inputs, Shown("toy", "Toy", ["fold1"], INTERVAL, {"classes": CLASSES})
 
 
-def rows_of(made, name):
-    return made[0].table(name, "measures").to_pylist()
+def rows_of(made):
+    """Values with the settings chosen among all."""
+    return [row for row in made[0].table("values", "values").to_pylist() if row["x"] is None]
 
 
 def mean(rows, method, name="ap"):
@@ -90,10 +95,10 @@ def test_figures_have_the_same_bytes_twice(made, draw, tmp_path):
 
 
 def test_figure_2_has_means_over_queries_and_seeds(made):
-    curve = made[0].table("curve", "figure").to_pylist()
+    values = made[0].table("values", "values").to_pylist()
     for row in figures.draw_clusters(*made)[1].to_dict("records"):
-        own = [r for r in curve if r["method"] == row["method"] and r["m"] == row["m"]]
-        by_seed = [np.mean([r["ap"] for r in own if r["seed"] == s]) for s in (1, 2)]
+        own = [r for r in values if r["method"] == row["method"] and r["x"] == row["m"]]
+        by_seed = [np.mean([r["ap"] for r in own if r["fit"] == s]) for s in (1, 2)]
         assert row["mean"] == pytest.approx(np.mean(by_seed))
         assert (row["seed_least"], row["seed_most"]) == pytest.approx((min(by_seed), max(by_seed)))
 
@@ -124,7 +129,7 @@ def test_figure_4_counts_queries(made):
 def test_tables_1_to_4(made):
     found = tables.tabulate(*made)
     assert set(found) == set(STUDY.tables[0].shows)
-    seeds = rows_of(made, "seeds")
+    seeds = rows_of(made)
     first = {(r["method"], r["input"]): r for r in found["lin-table1"].to_dict("records")}
     assert first["BordaCount", "ranks: 1 is best"]["MAP"] == pytest.approx(mean(seeds, SELECT))
     assert first["BordaCount", "ranks: 1 is worst (upside down)"]["MAP"] == pytest.approx(mean(seeds, TRANSFORM))
@@ -138,7 +143,7 @@ def test_tables_1_to_4(made):
     apart = mean(seeds, SELECT) - mean(seeds, RANKSVM)
     assert second["SelectRanker"]["MAP: difference"] == pytest.approx(apart)
     assert ("+" in second["SelectRanker"]["MAP"]) == (apart > 0)
-    third = [r for r in found["lin-table3"].to_pylist() if r["class"] == "all" and r["measure"] == "MAP"]
+    third = [r for r in found["lin-table3"].to_dict("records") if r["class"] == "all" and r["measure"] == "MAP"]
     assert {r["method"]: r["mean"] for r in third}["Transform"] == pytest.approx(mean(seeds, TRANSFORM))
     assert {r["method"] for r in third} == {"RankSVM", "Naive", "SelectRanker", "Transform", stage}
 
@@ -181,7 +186,7 @@ def test_table_4_has_the_largest_gains_and_losses_with_words(made):
 
 def test_details(made):
     inputs, _ = made
-    seeds = tables.seeds_table(inputs.frame("seeds", "measures"), inputs.frame("choices", "choices"))
+    seeds = tables.seeds_table(tables.at_chosen(inputs.frame("values", "values")), inputs.frame("choices", "choices"))
     seeds = seeds.to_dict("records")
     assert len([r for r in seeds if r["method"] == "Naive"]) == 2
     assert all(r["settings by fold"] for r in seeds)
@@ -194,17 +199,8 @@ def test_details(made):
 
 
 def test_claims_are_judged(made):
-    inputs, _ = made
-    classes = difficulty(judged(), CLASSES)
-    found = observations(
-        *(
-            inputs.table(name, kind)
-            for name, kind in (("seeds", "measures"), ("curve", "figure"), ("ranked", "figure"))
-        ),
-        classes,
-        inputs.table("baselines", "measures"),
-    )
     declaration = declare(OPTIONS)
+    found = observe(declaration, *gather(*made))
     table = decide(declaration, {"toy": found}, dataset="toy")
     names = set(table.column("claim").to_pylist())
     # the place needs a hundred models, and no query here is easy
@@ -215,9 +211,10 @@ def test_claims_are_judged(made):
     assert {claim.purpose for claim in declaration} == {FINDING, CONTROL}
     assert "8" in declaration.claims[0].budget
     part = found[f"{SELECT} - {RANKSVM}"]["difference"]
-    seeds = rows_of(made, "seeds")
-    for value, query, fit in zip(part.value, part.query_id, part.fit, strict=True):
-        own = {r["seed"]: r["ap"] for r in seeds if r["query_id"] == query and r["method"] == SELECT}
+    seeds = rows_of(made)
+    for (place, fit), value in np.ndenumerate(part.value):
+        query = part.query_id[place]
+        own = {r["fit"]: r["ap"] for r in seeds if r["query_id"] == query and r["method"] == SELECT}
         base = [r["ap"] for r in seeds if r["query_id"] == query and r["method"] == RANKSVM]
         assert value == pytest.approx(own[fit + 1] - base[0])
     (row,) = [row for row in table.to_pylist() if row["claim"] == f"{SELECT} - {RANKSVM}"]
@@ -225,27 +222,23 @@ def test_claims_are_judged(made):
 
 
 def test_a_share_of_measures_is_counted_per_query(made):
-    found = observations(
-        made[0].table("seeds", "measures"),
-        made[0].table("curve", "figure"),
-        made[0].table("ranked", "figure"),
-        difficulty(judged(), CLASSES),
-    )
-    values = {(r["method"], r["query_id"], r["seed"]): r for r in rows_of(made, "seeds")}
+    _, found = gather(*made)
+    values = {(r["method"], r["query_id"], r["fit"]): r for r in rows_of(made)}
     part = found[f"most {TRANSFORM}"]["difference"]
-    for value, query, fit in zip(part.value, part.query_id, part.fit, strict=True):
+    for (place, fit), value in np.ndenumerate(part.value):
+        query = part.query_id[place]
         apart = [round(values[TRANSFORM, query, fit + 1][n] - values[RANKSVM, query, 0][n], 12) for n in TABLE2]
         assert value == pytest.approx((sum(a > 0 for a in apart) - sum(a < 0 for a in apart)) / len(TABLE2))
 
 
 def test_worse_on_easy_queries_is_ranksvm_less_the_method(made):
     wide = {"hard": [1, 1], "normal": [2, 2], "easy": [3, None]}
-    tables_ = [made[0].table(n, k) for n, k in (("seeds", "measures"), ("curve", "figure"), ("ranked", "figure"))]
-    found = observations(*tables_, difficulty(judged(), wide))
+    inputs, shown = made
+    found = observe(declare(OPTIONS), *gather(inputs, replace(shown, options={"classes": wide})))
     whole = found[f"{SELECT} - {RANKSVM}"]["difference"]
     easy = found[f"easy {SELECT}"]["difference"]
-    place = {key: i for i, key in enumerate(zip(whole.query_id, whole.fit, strict=True))}
-    assert easy.value == pytest.approx([-whole.value[place[key]] for key in zip(easy.query_id, easy.fit, strict=True)])
+    place = [whole.query_id.tolist().index(query) for query in easy.query_id]
+    assert easy.value == pytest.approx(-whole.value[place])
 
 
 def test_the_place_is_judged_with_a_hundred_models():
@@ -256,13 +249,11 @@ def test_the_place_is_judged_with_a_hundred_models():
         for s in (1, 2)
         for i in rng.permutation(30)
     ]
-    table = pa.Table.from_pylist(rows)
-    fixed = pa.FixedSizeListArray.from_arrays(pa.array(np.concatenate([r["ap"] for r in rows])), 100)
-    table = table.set_column(table.column_names.index("ap"), "ap", fixed)
-    ids, found, single = mean_ranked(table, "local")
-    assert ids.tolist() == [f"q{i:02d}" for i in range(30)]
-    assert found == pytest.approx(best)
-    assert single == pytest.approx(0.8)
+    found = _place(pd.DataFrame(rows))["place"]
+    assert found["rise"].query_id.tolist() == [f"q{i:02d}" for i in range(30)]
+    assert found["rise"].value == pytest.approx(np.repeat(best[:, [8]] - 0.8, 2, axis=1))
+    assert found["fall"].value == pytest.approx(np.repeat(0.8 - best[:, [28]], 2, axis=1))
+    assert _place(pd.DataFrame(rows).assign(ap=[best[0, :5]] * 60)) == {}
 
 
 def test_methods_that_are_run():

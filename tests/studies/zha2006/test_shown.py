@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 from scipy.stats import wilcoxon
@@ -10,13 +11,15 @@ from tests.studies.zha2006.world import INTERVAL, OPTIONS, PAPER, Given, copies,
 
 from qdrank.evaluation.deciding import decide
 from qdrank.evaluation.declared import FAILS, HOLDS, UNCLEAR
+from qdrank.figures.numbers import where
 from qdrank.figures.style import save_figure
+from qdrank.store import table_of
 from qdrank.studies.zha2006 import STUDY, figures
 from qdrank.studies.zha2006 import tables as made
 from qdrank.studies.zha2006.claims import declare
 from qdrank.studies.zha2006.methods import refit_kind
 from qdrank.studies.zha2006.observations import _halves, observations
-from qdrank.studies.zha2006.reading import chosen_rows, deviation, map_fits, values
+from qdrank.studies.zha2006.reading import chosen_rows, deviation, map_fits, measured, values
 from qdrank.studies.zha2006.settings import Zha
 
 BUDGET = {
@@ -56,7 +59,7 @@ def first_stage_measures(cells, measure):
 
 def test_the_grid_has_a_row_for_each_cell_and_both_limits():
     cells, *_ = tables()
-    rows = made.grid_table(cells, "ridge").to_pylist()
+    rows = made.grid_table(measured(cells.to_pandas()), "ridge").pipe(table_of).to_pylist()
     assert [(row["lam_alpha"], row["lam_beta"]) for row in rows[:4]] == [
         ("1", "0.1"),
         ("1", "1"),
@@ -76,13 +79,12 @@ def test_the_grid_has_a_row_for_each_cell_and_both_limits():
 
 def test_a_regressor_that_was_not_run_has_an_empty_grid():
     cells, *_ = tables()
-    only = pa.Table.from_pylist([row for row in cells.to_pylist() if row["h"] == "ridge"], cells.schema)
-    assert made.grid_table(only, "trees").column_names == ["note"]
+    assert list(made.grid_table(where(measured(cells.to_pandas()), h="ridge"), "trees")) == ["note"]
 
 
 def test_larger_penalties_bring_the_maps_to_rest():
     _, maps, *_ = tables()
-    rows = [row for row in made.maps_table(maps).to_pylist() if row["h"] == "ridge"]
+    rows = [row for row in made.maps_table(maps.to_pandas()).to_dict("records") if row["h"] == "ridge"]
     spread = {(row["lam_alpha"], row["lam_beta"]): row for row in rows}
     assert spread["10", "1"]["variance of alpha"] < spread["1", "1"]["variance of alpha"]
     assert spread["10", "1"]["variance of beta"] < spread["10", "0.1"]["variance of beta"]
@@ -94,13 +96,13 @@ def test_tables_5_to_7_by_hand():
     rows = [r for r in maps.to_pylist() if (r["h"], r["kind"], r["role"]) == ("ridge", "grid", "test")]
     rows = [r for r in rows if (r["lam_alpha"], r["lam_beta"]) == PAPER]
     gain = np.array([r["value"] - r["plain"] for r in rows])
-    own = [r for r in found["zha-table5"].to_pylist() if (r["h"], r["queries of"]) == ("ridge", "test")]
+    own = [r for r in found["zha-table5"].to_dict("records") if (r["h"], r["queries of"]) == ("ridge", "test")]
     assert next(r for r in own if r["percentile"] == 50)["gain"] == pytest.approx(np.median(gain))
-    own = [r for r in found["zha-table6"].to_pylist() if (r["h"], r["queries of"]) == ("ridge", "test")]
+    own = [r for r in found["zha-table6"].to_dict("records") if (r["h"], r["queries of"]) == ("ridge", "test")]
     assert sum(r["queries"] for r in own) == len(rows)
     assert sum(r["queries"] * r["mean gain"] for r in own) == pytest.approx(gain.sum())
     assert own[0]["mean gain"] <= own[-1]["mean gain"]
-    own = [r for r in found["zha-table7"].to_pylist() if (r["h"], r["queries of"]) == ("ridge", "test")]
+    own = [r for r in found["zha-table7"].to_dict("records") if (r["h"], r["queries of"]) == ("ridge", "test")]
     assert own[-1]["queries"] == len(rows)
     assert own[-1]["mean gain"] == pytest.approx(gain.mean())
     key = np.array([abs(r["alpha"] ** 0.1 - 1) + abs(r["beta"] / 10) for r in rows])
@@ -112,8 +114,8 @@ def test_tables_5_to_7_by_hand():
 def test_all_tables_are_made():
     found = made.tabulate(given(), shown()) | made.tabulate_queries(given(), shown())
     assert set(found) == {name for output in STUDY.tables for name in output.shows}
-    assert all(table.num_rows for table in found.values())
-    controls = found["zha-controls"].to_pylist()
+    assert all(len(table) for table in found.values())
+    controls = found["zha-controls"].to_dict("records")
     assert [row["method"] for row in controls if row["h"] == "ridge"][-3] == "RankSVM"
     refits = next(row for row in controls if "refits" in row["method"])
     assert refits["refit deviation in %"] >= 0
@@ -127,14 +129,14 @@ def test_all_tables_are_made():
 def test_figures_are_drawn_the_same_twice(draw, tmp_path):
     for name in ("a", "b"):
         figure, numbers = draw(given(), shown())
-        assert numbers.num_rows
+        assert len(numbers)
         save_figure(figure, {"svg": tmp_path / f"{name}.svg"})
     assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
 
 
 def test_groups_of_queries_have_the_guard_of_claims():
     """14 test queries make two groups without intervals; copies of them, under names of their own, make groups that have some."""
-    numbers = figures.draw_gain(given(), shown())[1].to_pylist()
+    numbers = figures.draw_gain(given(), shown())[1].pipe(table_of).to_pylist()
     of_test = [row for row in numbers if row["role"] == "test"]
     assert [row["queries"] for row in of_test] == [7, 7] * 2
     assert all(row["low"] is None and row["lacks"].startswith("too few queries: 7") for row in of_test)
@@ -142,7 +144,7 @@ def test_groups_of_queries_have_the_guard_of_claims():
     place = maps.schema.get_field_index("query_id")
     names = maps.column("query_id").to_pylist()
     copied = [maps.set_column(place, "query_id", [[f"{name}-{i}" for name in names]]) for i in range(20)]
-    many = figures.draw_gain(Given(maps=pa.concat_tables(copied)), shown())[1].to_pylist()
+    many = figures.draw_gain(Given(maps=pa.concat_tables(copied)), shown())[1].to_dict("records")
     trees = [row for row in many if (row["h"], row["role"]) == ("trees", "test")]
     assert [row["queries"] for row in trees] == [70] * 4
     fits = map_fits(maps, "trees", PAPER)
@@ -157,19 +159,17 @@ def test_a_training_query_of_several_folds_is_one_query():
     place = maps.schema.get_field_index("fold")
     folds = [maps.set_column(place, "fold", [[fold] * len(maps)]) for fold in ("fold1", "fold2", "fold3")]
     once, thrice = (figures.draw_gain(Given(maps=one), shown())[1] for one in (maps, pa.concat_tables(folds)))
-    assert thrice.column("queries").to_pylist() == once.column("queries").to_pylist()
-    rows = [
-        made.adjusted_rows(chosen_rows(one, PAPER, h="ridge", kind="grid", role="train"))
-        for one in (maps, pa.concat_tables(folds))
-    ]
-    assert [{row["p (Holm)"] is None for row in table} for table in rows] == [{False}, {True}]
-    np.testing.assert_allclose(thrice.column("mean").to_numpy(), once.column("mean").to_numpy(), rtol=1e-9)
+    assert thrice["queries"].tolist() == once["queries"].tolist()
+    made_of = [made.tabulate_queries(Given(maps=one), shown()) for one in (maps, pa.concat_tables(folds))]
+    tested = [where(one["zha-table7"], **{"queries of": "train"})["p (Holm)"].notna() for one in made_of]
+    assert [set(one) for one in tested] == [{True}, {False}]
+    np.testing.assert_allclose(thrice["mean"], once["mean"], rtol=1e-9)
 
 
 def test_of_queries_adjusted_alike_the_first_are_taken():
     columns = {"query_id": list("abcdefghij"), "alpha": [2.0] * 10, "beta": [0.0] * 10, "plain": [1.0] * 10}
-    rows = made.adjusted_rows(pa.table({**columns, "value": np.arange(1.0, 11.0)}))
-    assert rows[0]["mean gain"] == np.arange(rows[0]["queries"]).mean()
+    rows = made.adjusted_rows(pd.DataFrame({**columns, "gain": np.arange(10.0)}))
+    assert rows["mean gain"][0] == np.arange(rows["queries"][0]).mean()
 
 
 def test_every_claim_is_judged():
@@ -188,20 +188,22 @@ def test_observations_are_relative_to_the_plain_mean():
     cells, maps, *_ = tables()
     found = observations(cells, maps, PAPER, {})
     one, plain = values(cells, "trees", "atvt"), values(cells, "trees", "plain")
-    by_fit = found["trees: atvt - plain"]["difference"].by_fit
+    by_fit = found["trees: atvt - plain"]["difference"].value
     assert by_fit.shape == (len(one.value), OPTIONS.refits)
     assert by_fit[:, 0].mean() == pytest.approx(one.value.mean() / plain.value.mean() - 1)
     for number in range(1, OPTIONS.refits):
         refits = [values(cells, "trees", refit_kind(kind, number)).value for kind in ("atvt", "plain")]
         assert by_fit[:, number] == pytest.approx((refits[0] - refits[1]) / plain.value.mean())
-    assert found["trees: atvt - pairwise"]["difference"].by_fit.shape == by_fit.shape
-    assert found["ridge: atvt - plain"]["difference"].by_fit.shape[1] == 1
+    assert found["trees: atvt - pairwise"]["difference"].value.shape == by_fit.shape
+    assert found["ridge: atvt - plain"]["difference"].value.shape[1] == 1
     assert "ridge: recovered" not in found  # no types, no truth
 
 
 def test_the_table_of_controls_has_all_fits():
     cells, _, _, choices = tables()
-    rows = {(row["h"], row["method"]): row for row in made.controls_table(cells, [choices], INTERVAL).to_pylist()}
+    none = pd.DataFrame({"method": [], "query_id": [], "value": [], "fit": []})
+    table = made.controls_table(measured(cells.to_pandas()), choices.to_pandas(), INTERVAL, none)
+    rows = {(row["h"], row["method"]): row for row in table.to_dict("records")}
     row = rows["boosted trees", "aTVT"]
     fits = [
         (values(cells, "trees", refit_kind("atvt", i)), values(cells, "trees", refit_kind("plain", i)))
@@ -217,7 +219,7 @@ def test_the_table_of_controls_has_all_fits():
 
 def test_which_queries_are_adjusted_is_asked_of_every_fit():
     cells, maps, *_ = tables()
-    found = observations(cells, maps, PAPER, {})["trees: adjusted"]["difference"].by_fit
+    found = observations(cells, maps, PAPER, {})["trees: adjusted"]["difference"].value
     assert found.shape[1] == OPTIONS.refits
     base = values(cells, "trees", "plain").value.mean()
     for number in range(OPTIONS.refits):

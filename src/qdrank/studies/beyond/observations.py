@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from qdrank.evaluation.observations import Contrast, Observations, check_observations, pairs_contrast
+import pandas as pd
+
+from qdrank.evaluation.observations import Observations, check_observations
+from qdrank.evaluation.values import Values as Contrast
 from qdrank.studies.beyond.methods import (
     BY_NAME,
     CHOSEN,
@@ -22,17 +25,17 @@ from qdrank.studies.making import Inputs, Shown
 LOCAL = ("beyond-knn", "beyond-proximal", "beyond-kernel", "beyond-bilinear")
 
 
-def gather(inputs: Inputs, shown: Shown) -> Observations:  # noqa: ARG001
+def gather(inputs: Inputs, shown: Shown) -> tuple[pd.DataFrame, Observations]:  # noqa: ARG001
     """Observations of one data set from its artifacts."""
     values = gathered_values(inputs.table("measures", "measures"), inputs.table("values", "values"))
     claims = _primary(values) | _evidence(values) | _weights(values)
     claims |= gather_retrieval(inputs) | check_observations(inputs.table("checks", "figure"))
-    return {claim: contrasts for claim, contrasts in claims.items() if contrasts}
+    return inputs.frame("measures", "measures"), claims
 
 
 def _difference(values: Values, a: Key | str, b: Key | str) -> Contrast:
     first, second = ((key, 0.0) if isinstance(key, str) else key for key in (a, b))
-    return pairs_contrast(values.pairs(first, second), values.fold)
+    return Contrast(values.by_fit([(first, second)])[:, :, 0], values.query_id, values.fold)
 
 
 def _primary(values: Values) -> Observations:

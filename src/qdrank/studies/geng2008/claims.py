@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from functools import partial
 from math import prod
 from typing import Any
 
 from qdrank.evaluation.declared import CHECK, CONTROL, Claim, Declaration
-from qdrank.studies.geng2008.methods import BY_NAME, KNN, MEASURE, OFFLINE, QC, TREES
+from qdrank.studies.geng2008.methods import BY_NAME, KNN, MEASURE, OFFLINE, TREES
 
 #: The smallest difference in mean NDCG that counts, and the smallest in a change ratio.
 MARGIN, GAMMA_MARGIN = 0.005, 0.01
@@ -23,44 +22,15 @@ NEIGHBOURS, _LOCAL = 10, 0.05
 
 _ndcg = partial(Claim, margin=MARGIN, unit="NDCG", measure=MEASURE)
 _beats = partial(_ndcg, kind="superiority", expected="difference above 0")
-
-
-def difference(a: str, b: str) -> str:
-    """Name of the claims that compare methods ``a`` and ``b``, each with its chosen setting."""
-    return f"{a} - {b}"
-
-
-#: Pairs of methods to compare, each with its chosen setting.
-DIFFERENCES = {
-    difference(a, b): (a, b)
-    for a, b in (
-        *((a, b) for b in ("single", *QC) for a in KNN),
-        *((b, "single") for b in QC),
-        *((a, "knn-online") for a in OFFLINE),
-        ("knn-offline1", "knn-offline2"),
-        ("knn-online", "knn-random"),
-        ("knn-equal", "single-equal"),
-        ("single-equal", "single"),
-        *((tree, "knn-online") for tree in TREES),
-        *((tree, "single") for tree in TREES),
-    )
-}
+_not_better = partial(_ndcg, kind="no superiority", expected="difference not above 0")
+_check = partial(Claim, purpose=CHECK)
 
 
 def declare(options: Mapping[str, Any]) -> Declaration:
     """All claims; ``options`` are the keys of the configuration that decide the budgets of validation."""
     budget = budget_text(options)
-    claims = (
-        *_against(budget),
-        *_as_the_paper(),
-        *_alike(budget),
-        *_curves(),
-        *_gammas(),
-        *_theory(),
-        *_against_documents(budget),
-        *_controls(budget),
-    )
-    return Declaration(study="geng2008", paper="Geng 2008", claims=claims)
+    claims = (*_methods(budget), *_curves(), *_gammas(), *_theory(), *_controls(budget))
+    return Declaration("geng2008", "Geng 2008", claims)
 
 
 def budgets(options: Mapping[str, Any]) -> dict[str, int]:
@@ -83,80 +53,47 @@ def budget_text(options: Mapping[str, Any]) -> str:
     return "; ".join(f"{kind} choose among {n} settings" for kind, n in settings.items()) + trees
 
 
-def _label(method: str) -> str:
-    return BY_NAME[method].label
+def _differ(form: Any, a: str, b: str, text: str, **more: Any) -> Claim:
+    """A claim about two methods, each with its chosen setting; ``text`` has their labels for ``{a}`` and ``{b}``."""
+    claim: Claim = form(f"{a} - {b}", text.format(a=BY_NAME[a].label, b=BY_NAME[b].label), (a, b), **more)
+    return claim
 
 
-def _against(budget: str) -> Iterator[Claim]:
-    """The headline: KNN against Single and against QC, corrected together."""
-    for b in ("single", "qc"):
+def _methods(budget: str) -> Iterator[Claim]:
+    """KNN against Single and QC, the headline; with the paper's settings; and against each other."""
+    for b, family in (("single", "KNN against Single and QC"), ("qc", "KNN against Single and QC")):
         for a in KNN:
-            text = f"{_label(a)} beats {_label(b)}"
-            yield _beats(name=difference(a, b), text=text, family="KNN against Single and QC", budget=budget)
-    yield _not_better("qc", budget)
-
-
-def _against_documents(budget: str) -> Iterator[Claim]:
-    """KNN against the QC that sees what KNN sees, so that the comparison is of methods and not of their information."""
+            yield _differ(_beats, a, b, "{a} beats {b}", family=family, budget=budget)
+    yield _differ(_not_better, "qc", "single", "{a} does not beat {b}", budget=budget)
     for a in KNN:
-        text, family = f"{_label(a)} beats {_label('qc-documents')}", "KNN against QC from documents"
-        yield _beats(name=difference(a, "qc-documents"), text=text, family=family, purpose=CONTROL, budget=budget)
-    yield replace(_not_better("qc-documents", budget), purpose=CONTROL)
-
-
-def _not_better(qc: str, budget: str) -> Claim:
-    text, expected = f"{_label(qc)} does not beat Single", "difference not above 0"
-    return _ndcg(name=difference(qc, "single"), text=text, expected=expected, kind="no superiority", budget=budget)
-
-
-def _as_the_paper() -> Iterator[Claim]:
-    for a in KNN:
-        text = f"{_label(a)} beats Single, both with the paper's lambda and k/m = {PAPERS_K}"
-        yield _beats(name=f"{a} - single, as the paper", text=text, family="as the paper", budget="nothing is chosen")
-
-
-def _alike(budget: str) -> Iterator[Claim]:
+        text = f"{BY_NAME[a].label} beats Single, both with the paper's lambda and k/m = {PAPERS_K}"
+        yield _beats(f"{a} - single, as the paper", text, family="as the paper", budget="nothing is chosen")
+    alike = {"expected": "difference within the margin", "kind": "equivalence", "family": "alike", "budget": budget}
     for a, b in (*((a, "knn-online") for a in OFFLINE), ("knn-offline1", "knn-offline2")):
-        text, expected = f"{_label(a)} and {_label(b)} do not differ", "difference within the margin"
-        yield _ndcg(
-            name=difference(a, b), text=text, expected=expected, kind="equivalence", family="alike", budget=budget
-        )
+        yield _differ(_ndcg, a, b, "{a} and {b} do not differ", **alike)
 
 
 def _curves() -> Iterator[Claim]:
     for method in KNN:
-        text, expected = (
-            f"{_label(method)} first rises, then falls with k",
-            "best k above the smallest, and above k = m",
-        )
+        label, expected = BY_NAME[method].label, "best k above the smallest, and above k = m"
         budget = "the best k of each fold is found on its validation queries"
-        yield _ndcg(name=f"curve {method}", text=text, expected=expected, kind="rise and fall", budget=budget)
-        text, expected = f"{_label(method)} has a flat optimum, k/m from 0.2 to 0.53", "nowhere below the best k"
-        yield _ndcg(name=f"flat {method}", text=text, expected=expected, kind="flat", budget=budget)
+        curve = partial(_ndcg, kind="rise and fall", expected=expected, budget=budget)
+        yield curve(f"curve {method}", f"{label} first rises, then falls with k")
+        text = f"{label} has a flat optimum, k/m from 0.2 to 0.53"
+        yield _ndcg(f"flat {method}", text, expected="nowhere below the best k", kind="flat", budget=budget)
 
 
 def _gammas() -> Iterator[Claim]:
-    ratio = partial(Claim, unit="change ratio", measure=f"change ratio at k/m = {PAPERS_K}")
+    ratio = partial(Claim, margin=GAMMA_MARGIN, unit="change ratio", measure=f"change ratio at k/m = {PAPERS_K}")
+    small = partial(ratio, kind="below", limit=SMALL, expected=f"below {SMALL}")
     for method in OFFLINE:
-        yield ratio(
-            name=f"gamma {method}",
-            text=f"the change ratio of {_label(method)} is small",
-            expected=f"below {SMALL}",
-            kind="below",
-            limit=SMALL,
-            margin=GAMMA_MARGIN,
-            note=f"the paper says small; the threshold {SMALL} is ours",
-        )
-    yield ratio(
-        name="gamma order",
-        text="the change ratio of Offline-1 is below that of Offline-2",
-        expected="difference above 0",
-        kind="superiority",
-        margin=GAMMA_MARGIN,
-    )
+        text = f"the change ratio of {BY_NAME[method].label} is small"
+        yield small(f"gamma {method}", text, note=f"the paper says small; the threshold {SMALL} is ours")
+    text = "the change ratio of Offline-1 is below that of Offline-2"
+    yield ratio("gamma order", text, expected="difference above 0", kind="superiority")
     yield Claim(
-        name="locality",
-        text="queries have the locality property",
+        "locality",
+        "queries have the locality property",
         expected=f"share of the {NEIGHBOURS} nearest queries with the query's class, above chance",
         kind="superiority",
         margin=_LOCAL,
@@ -167,32 +104,31 @@ def _gammas() -> Iterator[Claim]:
 
 def _theory() -> Iterator[Claim]:
     """Claims that hold by construction or by a theorem; they check the implementation."""
-    yield Claim(
-        name="k = m", text="k = m equals Single", expected="no difference at all", kind="identical", purpose=CHECK
-    )
+    yield _check("k = m", "k = m equals Single", expected="no difference at all", kind="identical")
     for method in OFFLINE:
-        text = f"the change ratio of {_label(method)} is 0 at k = m"
-        yield Claim(name=f"gamma to 0 {method}", text=text, expected="0", kind="identical", purpose=CHECK)
-    yield Claim(
-        name="bound",
-        text="the loss differs by no more than the bound of theorem 1",
-        expected="observed / bound at most 1, models trained with the hinge loss",
-        kind="bounded",
-        limit=1.0,
-        purpose=CHECK,
-        measure="difference of hinge loss over the bound",
-    )
+        text = f"the change ratio of {BY_NAME[method].label} is 0 at k = m"
+        yield _check(f"gamma to 0 {method}", text, expected="0", kind="identical")
+    text, measure = "the loss differs by no more than the bound of theorem 1", "difference of hinge loss over the bound"
+    most = "observed / bound at most 1, models trained with the hinge loss"
+    yield _check("bound", text, expected=most, kind="bounded", limit=1.0, measure=measure)
 
 
 def _controls(budget: str) -> Iterator[Claim]:
-    texts = {
-        "knn-online - knn-random": "nearness matters: KNN Online beats random queries for neighbours",
-        "knn-equal - single-equal": "KNN beats Single when all queries weigh the same: the gain does not come from pair weights",
-        "single-equal - single": "Single with equal query weights beats Single",
-        **{
-            difference(tree, b): f"{_label(tree)} beats {_label(b)}" for b in ("knn-online", "single") for tree in TREES
-        },
-    }
-    for name, text in texts.items():
-        family = "LambdaMART" if name.startswith("lambdamart") else ""
-        yield _beats(name=name, text=text, family=family, purpose=CONTROL, budget=budget)
+    control = partial(_beats, purpose=CONTROL, budget=budget)
+    # The QC that sees what KNN sees, so that the comparison is of methods and not of their information.
+    for a in KNN:
+        yield _differ(control, a, "qc-documents", "{a} beats {b}", family="KNN against QC from documents")
+    yield _differ(_not_better, "qc-documents", "single", "{a} does not beat {b}", purpose=CONTROL, budget=budget)
+    for a, b, text in (
+        ("knn-online", "knn-random", "nearness matters: {a} beats random queries for neighbours"),
+        (
+            "knn-equal",
+            "single-equal",
+            "KNN beats Single when all queries weigh the same: the gain does not come from pair weights",
+        ),
+        ("single-equal", "single", "Single with equal query weights beats Single"),
+    ):
+        yield _differ(control, a, b, text)
+    for b in ("knn-online", "single"):
+        for tree in TREES:
+            yield _differ(control, tree, b, "{a} beats {b}", family="LambdaMART")

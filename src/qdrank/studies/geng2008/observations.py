@@ -1,4 +1,4 @@
-"""Observations for the claims of Geng 2008 in the results of a data set: values per test query."""
+"""Observations for the claims of Geng 2008 that no difference of two methods decides: values per test query."""
 
 from __future__ import annotations
 
@@ -6,144 +6,118 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from qdrank.evaluation.observations import Contrast, Observations, contrast, method_difference
+from qdrank.evaluation.observations import Observations
+from qdrank.evaluation.values import Values
 from qdrank.layout import FloatArray
 from qdrank.learners.choose import choose
 from qdrank.learners.regularised import most_regularised_first
 from qdrank.queries.artifacts import Queries, load_neighbours, load_queries
-from qdrank.studies.geng2008.claims import DIFFERENCES, FLAT, NEIGHBOURS, PAPERS_K
-from qdrank.studies.geng2008.curves import Curve, curve
+from qdrank.studies.geng2008.claims import FLAT, NEIGHBOURS, PAPERS_K
+from qdrank.studies.geng2008.curves import along_k, curve
 from qdrank.studies.geng2008.methods import KNN, MEASURE, OFFLINE
-from qdrank.studies.geng2008.query_classes import K_MEANS, Classes
-from qdrank.studies.geng2008.shapes import CLASSES_SHAPE, SWEEP_SHAPE
+from qdrank.studies.geng2008.query_classes import CLASSES_SHAPE, K_MEANS, Classes
 from qdrank.studies.making import Inputs, Shown
 
 
-def gather(inputs: Inputs, shown: Shown) -> Observations:
-    """Observations of one data set from its artifacts."""
+def gather(inputs: Inputs, shown: Shown) -> tuple[pd.DataFrame, Observations]:
+    """Measures of the methods, and the study's own observations."""
     classes = inputs.tables("classes", CLASSES_SHAPE)
     files = [map(load_queries, inputs.files["queries"]), (load_neighbours(f)[1] for f in inputs.files["neighbours"])]
-    claims = observations(
-        inputs.table("measures", "measures"),
-        inputs.table("sweeps", SWEEP_SHAPE),
-        inputs.table("bounds", "figure"),
-        locality_observations(dict(zip(shown.folds, zip(*files, classes, strict=True), strict=True))),
-        shown.options["lam"],
-    )
-    # If only the documents of a query are known, there is no QC that sees the query alone.
-    blind = not all(Classes.from_table(table).sees_queries for table in classes)
-    return {name: contrasts for name, contrasts in claims.items() if not (blind and "qc" in DIFFERENCES.get(name, ()))}
+    local = locality_observations(dict(zip(shown.folds, zip(*files, classes, strict=True), strict=True)))
+    measures = inputs.frame("measures", "measures")
+    if not all(Classes.from_table(table).sees_queries for table in classes):
+        # If only the documents of a query are known, there is no QC that sees the query alone.
+        measures = measures[measures["method"] != "qc"]
+    own = observations(inputs.frame("values", "values"), inputs.frame("bounds", "figure"))
+    return measures, own | ({} if local is None else {"locality": {"difference": local}})
 
 
-def observations(
-    measures: pa.Table, sweep: pa.Table, bound: pa.Table, same_class: Contrast | None, lam: float
-) -> Observations:
-    """Observations of one data set.
+def observations(values: pd.DataFrame, bound: pd.DataFrame) -> Observations:
+    """Observations along k.
 
     Parameters
     ----------
-    measures : measures of the methods with their chosen settings
-    sweep : measures for every setting, all folds
+    values : measures and change ratios along k, all folds
     bound : stability bound and observation, all folds
-    same_class : per test query, the share of its nearest training queries of its class minus chance; None where
-        classes are not the data's
-    lam : lambda of the curves
     """
-    single = curve(sweep, "single", MEASURE, lam=lam)
-    curves = {method: curve(sweep, method, MEASURE, lam=lam) for method in KNN}
-    claims = _differences(measures)
-    for method, knn in curves.items():
+    along = along_k(values)
+    single = curve(along, "single", MEASURE).iloc[:, -1]
+    vali = along_k(values, "vali") if "vali" in set(values["role"]) else None
+    claims = _bound_observations(bound) | _gamma_observations(along)
+    for method in KNN:
+        knn = curve(along, method, MEASURE)
         if (at := _place(knn, PAPERS_K)) is not None:
-            claims[f"{method} - single, as the paper"] = {
-                "difference": _contrast(knn, knn.values[:, at] - single.values[:, -1])
-            }
-        claims |= _curve_observations(sweep, method, knn, single.values[:, -1], lam)
-    online = curves["knn-online"]
-    if online.to_the_end:
-        claims["k = m"] = {"difference": _contrast(online, online.values[:, -1] - single.values[:, -1])}
-    claims |= _gamma_observations(sweep, lam)
-    claims |= _bound_observations(bound)
-    return claims | ({} if same_class is None else {"locality": {"difference": same_class}})
-
-
-def _differences(measures: pa.Table) -> Observations:
-    present = set(measures.column("method").to_pylist())
-    return {
-        name: {"difference": method_difference(measures, *pair, MEASURE)}
-        for name, pair in DIFFERENCES.items()
-        if present >= set(pair)
-    }
-
-
-def _contrast(of: Curve, values: FloatArray) -> Contrast:
-    return contrast(values, of.query_id, of.fold)
-
-
-def _bound_observations(bound: pa.Table) -> Observations:
-    limit, observed = (bound.column(name).to_numpy() for name in ("bound", "observed"))
-    usable = np.isfinite(limit) & (limit > 0)
-    if not usable.any():
-        return {}
-    ids, folds = (bound.column(name).to_numpy(zero_copy_only=False)[usable] for name in ("query_id", "fold"))
-    return {"bound": {"value": contrast(observed[usable] / limit[usable], ids, folds)}}
-
-
-def _place(of: Curve, share: float) -> int | None:
-    """Index of the k that is this share of the training queries; None if the curve has none near it."""
-    apart = np.abs(of.share - share)
-    return int(apart.argmin()) if apart.min() <= 0.05 else None
-
-
-def _curve_observations(sweep: pa.Table, method: str, test: Curve, single: FloatArray, lam: float) -> Observations:
-    """Find the best k of each fold on its validation queries, and measure the gain on its test queries.
-
-    Test queries choose nothing, so without validation queries there are no such observations. The end of the curve, k = m,
-    is Single, even if the curve stops earlier.
-    """
-    if "vali" not in set(sweep.column("role").to_pylist()):
-        return {}
-    best = _best_by_fold(curve(sweep, method, MEASURE, lam=lam, role="vali"), len(test.k))
-    top = test.values[np.arange(len(test.values)), [best[fold] for fold in test.fold]]
-    claims = {
-        f"curve {method}": {"rise": _contrast(test, top - test.values[:, 0]), "fall": _contrast(test, top - single)}
-    }
-    inside = [i for i, share in enumerate(test.share) if FLAT[0] - 0.01 <= share <= FLAT[1]]
-    flat = {f"k/m = {test.share[i]:.2f}": _contrast(test, test.values[:, i] - top) for i in inside}
-    return claims | ({f"flat {method}": flat} if flat else {})
-
-
-def _best_by_fold(vali: Curve, n: int) -> dict[str, int]:
-    """Index of the best k of each fold among the last ``n`` of its curve; k is ascending."""
-    best = {}
-    for fold in np.unique(vali.fold):
-        values = vali.values[vali.fold == fold][:, -n:]
-        best[fold] = choose((i, values[:, i]) for i in most_regularised_first("k", range(n))).chosen
-    return best
-
-
-def _gamma_observations(sweep: pa.Table, lam: float) -> Observations:
-    claims: Observations = {}
-    for method in OFFLINE:
-        gammas = curve(sweep, method, "gamma", lam=lam)
-        claims[f"gammas {method}"] = {
-            f"{k:.0f}": _contrast(gammas, v) for k, v in zip(gammas.k, gammas.values.T, strict=True)
-        }
-        if (at := _place(gammas, PAPERS_K)) is not None:
-            claims[f"gamma {method}"] = {"value": _contrast(gammas, gammas.values[:, at])}
-        if gammas.to_the_end:
-            claims[f"gamma to 0 {method}"] = {"value": _contrast(gammas, gammas.values[:, -1])}
-    ratios = [claims[name]["value"] for name in (f"gamma {method}" for method in OFFLINE) if name in claims]
-    if len(ratios) == 2:
-        claims["gamma order"] = {
-            "difference": contrast(ratios[1].value - ratios[0].value, ratios[0].query_id, ratios[0].fold)
-        }
+            claims[f"{method} - single, as the paper"] = {"difference": Values.of(knn.iloc[:, at] - single)}
+        if vali is not None:  # test queries choose nothing
+            claims |= _curve_observations(method, knn, curve(vali, method, MEASURE), single)
+    online = curve(along, "knn-online", MEASURE)
+    if _to_the_end(online):
+        claims["k = m"] = {"difference": Values.of(online.iloc[:, -1] - single)}
     return claims
 
 
-def locality_observations(folds: Mapping[str, tuple[Queries, NDArray[Any], pa.Table]]) -> Contrast | None:
+def _bound_observations(bound: pd.DataFrame) -> Observations:
+    usable = bound[np.isfinite(bound["bound"]) & (bound["bound"] > 0)]
+    ratio = usable["observed"] / usable["bound"]
+    return {"bound": {"value": Values(ratio, usable["query_id"], usable["fold"])}} if len(usable) else {}
+
+
+def _shares_of(curve: pd.DataFrame) -> FloatArray:
+    """Its k as shares of the training queries."""
+    return curve.columns.get_level_values("share").to_numpy(dtype=float)
+
+
+def _to_the_end(curve: pd.DataFrame) -> bool:
+    """Whether the last k covers all training queries in every fold."""
+    return bool(_shares_of(curve)[-1] == 1)
+
+
+def _place(curve: pd.DataFrame, share: float) -> int | None:
+    """Place of the k that is this share of the training queries; None if the curve has none near it."""
+    apart = np.abs(_shares_of(curve) - share)
+    return int(apart.argmin()) if apart.min() <= 0.05 else None
+
+
+def _curve_observations(method: str, test: pd.DataFrame, vali: pd.DataFrame, single: pd.Series) -> Observations:
+    """Find the best k of each fold on its validation queries, and measure the gain on its test queries.
+
+    The end of the curve, k = m, is Single, even if the curve stops earlier.
+    """
+    best, of_test, n = {}, test.to_numpy(), test.shape[1]
+    for fold, of_fold in vali.groupby("fold"):
+        values = of_fold.to_numpy()[:, -n:]
+        best[fold] = choose((i, values[:, i]) for i in most_regularised_first("k", range(n))).chosen
+    places = [best[fold] for fold in test.index.get_level_values("fold")]
+    top = pd.Series(of_test[np.arange(len(test)), places], test.index)
+    claims = {f"curve {method}": {"rise": Values.of(top - test.iloc[:, 0]), "fall": Values.of(top - single)}}
+    inside = [i for i, share in enumerate(_shares_of(test)) if FLAT[0] - 0.01 <= share <= FLAT[1]]
+    flat = {f"k/m = {_shares_of(test)[i]:.2f}": Values.of(test.iloc[:, i] - top) for i in inside}
+    return claims | ({f"flat {method}": flat} if flat else {})
+
+
+def _gamma_observations(along: pd.DataFrame) -> Observations:
+    claims: Observations = {}
+    ratios = []
+    for method in OFFLINE:
+        gammas = curve(along, method, "gamma")
+        claims[f"gammas {method}"] = {
+            f"{k:.0f}": Values.of(gammas.iloc[:, i]) for i, k in enumerate(gammas.columns.get_level_values("k"))
+        }
+        if (at := _place(gammas, PAPERS_K)) is not None:
+            ratios.append(gammas.iloc[:, at])
+            claims[f"gamma {method}"] = {"value": Values.of(ratios[-1])}
+        if _to_the_end(gammas):
+            claims[f"gamma to 0 {method}"] = {"value": Values.of(gammas.iloc[:, -1])}
+    if len(ratios) == 2:
+        claims["gamma order"] = {"difference": Values.of(ratios[1] - ratios[0])}
+    return claims
+
+
+def locality_observations(folds: Mapping[str, tuple[Queries, NDArray[Any], pa.Table]]) -> Values | None:
     """`same_class_share` of the test queries of all folds; None where classes are made from the vectors themselves.
 
     ``folds`` has the queries, their nearest training queries and the artifact ``classes`` of every fold.
@@ -152,7 +126,7 @@ def locality_observations(folds: Mapping[str, tuple[Queries, NDArray[Any], pa.Ta
         return None
     shares = [(name, *_shares(*of_fold)) for name, of_fold in folds.items()]
     values, ids = (np.concatenate([of_fold[i] for of_fold in shares]) for i in (1, 2))
-    return contrast(values, ids, np.concatenate([[name] * len(of_fold) for name, of_fold, _ in shares]))
+    return Values(values, ids, np.concatenate([[name] * len(of_fold) for name, of_fold, _ in shares]))
 
 
 def _shares(queries: Queries, nearest: NDArray[Any], classes: pa.Table) -> tuple[FloatArray, NDArray[Any]]:

@@ -9,13 +9,9 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from qdrank.evaluation.comparison import compare, compared_rows
-from qdrank.evaluation.pairs import method_pairs
-from qdrank.figures.method_tables import differences, folds_table, methods_table
+from qdrank.figures.method_tables import comparisons_table, differences, folds_table, methods_table
 from qdrank.studies.geng2008.methods import BY_NAME, KNN, MEASURE, TREES, VARIANT_KINDS
-from qdrank.studies.geng2008.query_classes import Classes
-from qdrank.studies.geng2008.query_types import type_scores
-from qdrank.studies.geng2008.shapes import CLASSES_SHAPE
+from qdrank.studies.geng2008.query_classes import CLASSES_SHAPE, Classes, type_scores
 from qdrank.studies.making import Inputs, Shown
 
 #: Measures of the table of methods.
@@ -27,23 +23,16 @@ def tabulate(inputs: Inputs, shown: Shown) -> dict[str, pa.Table | pd.DataFrame]
     values = inputs.frame("measures", "measures")
     choices = pd.concat([inputs.frame(name, "choices") for name in ("choices", *TREES) if name in inputs.files])
     labels = {name: method.label for name, method in BY_NAME.items()}
+    compared = [(a, b) for b in ("single", "qc", "qc-documents") for a in KNN]
     classes = dict(zip(shown.folds, inputs.tables("classes", CLASSES_SHAPE), strict=True))
     return {
         "geng-methods": methods_table(
             values, labels, _MEANS, choices, against=["single"], by=MEASURE, interval=shown.interval
         ),
         "geng-folds": folds_table(values, labels, ("ap", MEASURE, "ndcg@10/letor4")),
-        "geng-tests": comparisons_table(inputs.table("measures", "measures"), shown.interval),
+        "geng-tests": comparisons_table(values, compared, labels, MEASURE, shown.interval),
         "geng-qc": classes_table(classes),
     }
-
-
-def comparisons_table(measures: pa.Table, interval: Mapping[str, Any]) -> pa.Table:
-    """Each KNN method against Single and both QCs in mean NDCG, with p-values Holm-corrected together."""
-    asked = [(a, b) for b in ("single", "qc", "qc-documents") for a in KNN]
-    comparisons = [compare(method_pairs(measures, a, b, MEASURE), family=len(asked), **interval) for a, b in asked]
-    labels = [(BY_NAME[a].label, BY_NAME[b].label) for a, b in asked]
-    return pa.Table.from_pylist(compared_rows(labels, comparisons, family="KNN methods against Single and QC"))
 
 
 def classes_table(classes: Mapping[str, pa.Table]) -> pd.DataFrame:

@@ -29,12 +29,15 @@ from qdrank.queries.clusters import k_means, nearest_centre
 from qdrank.queries.graph import fitted_metric
 from qdrank.queries.metrics import Euclidean
 from qdrank.queries.neighbours import neighbours, within_radius
-from qdrank.rankers.documents import FeatureScale, FoldDocuments, fold_documents, query_scores
+from qdrank.queries.recipe import DocumentVectors
+from qdrank.rankers.documents import DocumentView, FeatureScale, FoldDocuments, fold_documents, query_scores
 from qdrank.rankers.knn import ALIKE, offline1, offline2
+from qdrank.rankers.served import ServedRanker
 from qdrank.rankers.sizes import Setting, neighbour_count
+from qdrank.rankers.state import from_state_table
 from qdrank.store import read, write
 from qdrank.store.lists import list_matrix, repeated
-from qdrank.studies.geng2008.fold import chosen_settings
+from qdrank.studies.geng2008.rankers import OnlineRanker
 
 _SWEPT = ("mean_ndcg/geng", "ndcg@10/geng")
 #: Test queries of a fold on which variants are compared.
@@ -263,12 +266,12 @@ def write_variants(
     scale: FeatureScale,
     block: int | None,
     tol: float,
-    log: Callable[..., None],
 ) -> None:
     """Write comparisons of variants on a fold, with the setting that was chosen for KNN Online; ``out`` has files by kind."""
-    setting = chosen_settings(read(files["choices"], "choices"))[fold, "knn-online"]
-    log("as chosen for KNN Online: %s", setting.text)
+    kinds: tuple[Any, ...] = (ServedRanker, OnlineRanker, DocumentView, DocumentVectors)
+    chosen = from_state_table(read(files["served"], "rankers"), {kind.NAME: kind for kind in kinds}.__getitem__).ranker
     judged = load_judged(files["judged"], ["features"])
+    setting = Setting(neighbour_count(chosen.k, len(chosen.vectors_)), chosen.lam)
     variants = Variants(
         judged=judged,
         topics=read(files["topics"], "topics"),

@@ -7,7 +7,9 @@ Table 3 decides the claims about time, because times differ from run to run and 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import partial
+from math import prod
 from typing import Any
 
 from qdrank.evaluation.declared import CHECK, CONTROL, Claim, Declaration
@@ -22,145 +24,101 @@ WEAK = ("rankboost", "adarank-map", "mhr-bc")
 #: Settings that the other methods choose from unless the configuration says otherwise; a test counts them.
 OTHERS = "the others by default: RankBoost 2, Ranking SVM 5, ListNet 18, AdaRank 1, MHR-BC 4 settings"
 _WORDS = {"half": "tied pairs count 1/2", "file": "ties in file order"}
+_BASELINES = [method.name for method in BASELINES]
 
 _map = partial(Claim, margin=MARGIN, unit="MAP", measure="ap")
 _beats = partial(_map, kind="superiority", expected="difference above 0")
+_control = partial(_beats, purpose=CONTROL)
+_check = partial(Claim, purpose=CHECK)
 
 
 def declare(options: Mapping[str, Any]) -> Declaration:
     """All claims; ``options`` are the keys of the configuration that decide the budgets of validation."""
-    budget = f"SSER chooses among {len(options['gammas'])} gammas, SER among nothing, {OTHERS}"
-    claims = [claim for ties in TIES for claim in (*_paper(ties, budget), *_controls(ties, options))]
-    return Declaration(study="hoi2008", paper="Hoi and Jin 2008", claims=(*claims, *_few_labels(), *_checks()))
+    tried = prod(len(options[f"tried_{name}"]) for name in ("C", "theta", "delta"))
+    claims = [*_paper(len(options["gammas"])), *_controls(len(options["gammas"]), tried)]
+    of_ties = [_under(claim, ties) for ties in TIES for claim in claims]
+    return Declaration("hoi2008", "Hoi and Jin 2008", (*of_ties, *_once()))
 
 
-def _paper(ties: str, budget: str) -> Iterator[Claim]:
-    words = _WORDS[ties]
-    yield _beats(
-        name=with_ties("sser - ser", ties),
-        text=f"SSER beats SER, {words}",
-        family="SSER against SER",
-        budget=budget,
-        note="the confirmatory comparison",
+def _under(claim: Claim, ties: str) -> Claim:
+    """A claim under a rule for ties."""
+    words, compares = (
+        _WORDS[ties],
+        tuple(name if name in _BASELINES else with_ties(name, ties) for name in claim.compares),
     )
-    others = ", ".join(method.label for method in BASELINES)
-    yield _beats(
-        name=with_ties("best MAP", ties),
-        text=f"SSER has the best MAP, {words}",
-        expected=f"above each of {others} and SER",
-        budget=budget,
-        note="holds only if SSER beats every other method that was run",
+    family = claim.family.format(words=words)
+    return replace(
+        claim, name=with_ties(claim.name, ties), text=f"{claim.text}, {words}", compares=compares, family=family
     )
+
+
+def _paper(gammas: int) -> Iterator[Claim]:
+    budget = f"SSER chooses among {gammas} gammas, SER among nothing, {OTHERS}"
+    beats, others = partial(_beats, budget=budget), ("sser", *_BASELINES, "ser")
+    family, confirms = "SSER against SER", "the confirmatory comparison"
+    yield beats("sser - ser", "SSER beats SER", ("sser", "ser"), family=family, note=confirms)
+    above = f"above each of {', '.join(method.label for method in BASELINES)} and SER"
+    note = "holds only if SSER beats every other method that was run"
+    yield beats("best MAP", "SSER has the best MAP", others, expected=above, note=note)
+    at_rank = partial(beats, expected="above every other method", margin=PRECISION_MARGIN, unit="precision")
     for k in (1, 2):
-        yield Claim(
-            name=with_ties(f"best at {k}", ties),
-            text=f"SSER has the best precision at rank {k}, {words}",
-            expected="above every other method",
-            kind="superiority",
-            margin=PRECISION_MARGIN,
-            unit="precision",
-            measure=f"p@{k}/letor4",
-            family=f"ranks 1 and 2, {words}",
-            budget=budget,
-        )
-    family = f"Ranking SVM above SER above the others, {words}"
-    yield _beats(
-        name=with_ties("ranksvm - ser", ties), text=f"Ranking SVM beats SER, {words}", family=family, budget=budget
-    )
-    text = f"SER beats RankBoost, AdaRank and MHR-BC, {words}"
-    yield _beats(name=with_ties("ser - weak", ties), text=text, family=family, budget=budget)
+        text, family = f"SSER has the best precision at rank {k}", "ranks 1 and 2, {words}"
+        yield at_rank(f"best at {k}", text, others, measure=f"p@{k}/letor4", family=family)
+    family = "Ranking SVM above SER above the others, {words}"
+    yield beats("ranksvm - ser", "Ranking SVM beats SER", ("ranksvm", "ser"), family=family)
+    yield beats("ser - weak", "SER beats RankBoost, AdaRank and MHR-BC", ("ser", *WEAK), family=family)
     yield _map(
-        name=with_ties("gamma", ties),
-        text=f"the best gamma is near 0.5, {words}",
+        "gamma",
+        "the best gamma is near 0.5",
         expected="gamma = 0.5 above gamma = 0 and above the largest gamma",
         kind="rise and fall",
         budget="nothing is chosen",
         note="the paper shows one experiment, without figures; that 0.5 must beat both ends is our reading",
     )
-    yield _map(
-        name=with_ties("fixed", ties),
-        text=f"gamma = 0.5 is about as good as the gamma chosen on validation, {words}",
-        expected="not worse",
-        kind="non-inferiority",
-        budget=budget,
-    )
+    text, pair = "gamma = 0.5 is about as good as the gamma chosen on validation", ("sser-fixed", "sser")
+    yield _map("fixed", text, pair, expected="not worse", kind="non-inferiority", budget=budget)
 
 
-def _controls(ties: str, options: Mapping[str, Any]) -> Iterator[Claim]:
-    words = _WORDS[ties]
-    control = partial(_beats, purpose=CONTROL)
-    yield _map(
-        name=with_ties("constant", ties),
-        text=f"rankers that are constant within every query do not matter to SER, {words}",
-        expected="no difference without them",
-        kind="equivalence",
-        purpose=CONTROL,
+def _controls(gammas: int, tried: int) -> Iterator[Claim]:
+    text, same = "rankers that are constant within every query do not matter to SER", "no difference without them"
+    alike = partial(_map, kind="equivalence", purpose=CONTROL)
+    yield alike("constant", text, ("ser", "ser-varying"), expected=same)
+    yield _control("bounds", "w >= 0 helps SER", ("ser", "ser-free"))
+    yield _control("eta", "eta of eq. 13 matters: SSER beats the printed formula", ("sser", "sser-printed"))
+    text, pair = (
+        "this query's documents matter: SSER beats SSER with those of another query",
+        ("sser-fixed", "sser-other-fixed"),
     )
-    yield control(name=with_ties("bounds", ties), text=f"w >= 0 helps SER, {words}")
-    yield control(name=with_ties("eta", ties), text=f"eta of eq. 13 matters: SSER beats the printed formula, {words}")
-    yield control(
-        name=with_ties("structure", ties),
-        text=f"this query's documents matter: SSER beats SSER with those of another query, {words}",
-        budget="gamma is fixed on both sides",
+    yield _control("structure", text, pair, budget="gamma is fixed on both sides")
+    text, both = (
+        "this query's documents matter, gamma chosen on validation for both",
+        f"both sides choose among {gammas} gammas",
     )
-    yield control(
-        name=with_ties("structure, gamma chosen", ties),
-        text=f"this query's documents matter, gamma chosen on validation for both, {words}",
-        budget=f"both sides choose among {len(options['gammas'])} gammas",
-        note="declared after the first run: where SSER beat SER, gamma was above the fixed one",
+    later = "declared after the first run: where SSER beat SER, gamma was above the fixed one"
+    yield _control("structure, gamma chosen", text, ("sser", "sser-other"), budget=both, note=later)
+    tuned = partial(_control, budget=f"SER chooses among {tried} settings, SSER then among {gammas} gammas, {OTHERS}")
+    text, above = (
+        "SSER has the best MAP where C, theta and delta are chosen too",
+        "above each of the others, and SER with the same settings",
     )
-    tried = len(options["tried_C"]) * len(options["tried_theta"]) * len(options["tried_delta"])
-    budget = f"SER chooses among {tried} settings, SSER then among {len(options['gammas'])} gammas, {OTHERS}"
-    yield control(
-        name=with_ties("tuned best MAP", ties),
-        text=f"SSER has the best MAP where C, theta and delta are chosen too, {words}",
-        expected="above each of the others, and SER with the same settings",
-        budget=budget,
-        note="the paper's SER and SSER choose less than the learners beside them",
-    )
-    yield control(
-        name=with_ties("tuned - weak", ties),
-        text=f"SER with chosen C, theta and delta beats RankBoost, AdaRank and MHR-BC, {words}",
-        budget=budget,
-    )
-    yield control(
-        name=with_ties("tuned", ties),
-        text=f"C, theta and delta chosen on validation beat the paper's, SER, {words}",
-        budget=f"{tried} settings against one",
-    )
+    less = "the paper's SER and SSER choose less than the learners beside them"
+    yield tuned("tuned best MAP", text, ("sser-tuned", *_BASELINES, "ser-tuned"), expected=above, note=less)
+    text = "SER with chosen C, theta and delta beats RankBoost, AdaRank and MHR-BC"
+    yield tuned("tuned - weak", text, ("ser-tuned", *WEAK))
+    text = "C, theta and delta chosen on validation beat the paper's, SER"
+    yield _control("tuned", text, ("ser-tuned", "ser"), budget=f"{tried} settings against one")
 
 
-def _few_labels() -> Iterator[Claim]:
-    """What motivates the paper but is not tested there, and the rule for ties itself."""
-    budget = "nothing is chosen; gamma = 0.5"
-    yield _beats(
-        name="few labels",
-        text="SSER beats SER with the fewest training queries of the learning curve",
-        purpose=CONTROL,
-        budget=budget,
-    )
-    yield _beats(
-        name="more with few",
-        text="SSER gains more on SER with the fewest training queries than with all",
-        purpose=CONTROL,
-        budget=budget,
-    )
-    text, expected = "the rule for ties does not matter to SER", "no difference between 1/2 and file order"
-    yield _map(
-        name="ties", text=text, expected=expected, kind="equivalence", purpose=CONTROL, budget="nothing is chosen"
-    )
-
-
-def _checks() -> Iterator[Claim]:
-    check = partial(Claim, purpose=CHECK)
-    yield check(name="gamma = 0", text="SSER with gamma = 0 is SER", expected="no difference at all", kind="identical")
-    yield check(
-        name="gap",
-        text="every program is solved",
-        expected=f"relative duality gap at most {LARGEST_GAP:g}",
-        kind="bounded",
-        limit=LARGEST_GAP,
-        measure="relative duality gap",
-    )
-    text = "with tied pairs counted 1/2, constant rankers have no weight"
-    yield check(name="no weight", text=text, expected="0", kind="identical", measure="sum of their weights")
+def _once() -> Iterator[Claim]:
+    """What motivates the paper but is not tested there, the rule for ties itself, and checks."""
+    few = partial(_control, budget="nothing is chosen; gamma = 0.5")
+    yield few("few labels", "SSER beats SER with the fewest training queries of the learning curve")
+    yield few("more with few", "SSER gains more on SER with the fewest training queries than with all")
+    text, same = "the rule for ties does not matter to SER", "no difference between 1/2 and file order"
+    alike = partial(_map, kind="equivalence", purpose=CONTROL, budget="nothing is chosen")
+    yield alike("ties", text, ("ser-file", "ser"), expected=same)
+    yield _check("gamma = 0", "SSER with gamma = 0 is SER", expected="no difference at all", kind="identical")
+    gap = partial(_check, expected=f"relative duality gap at most {LARGEST_GAP:g}", measure="relative duality gap")
+    yield gap("gap", "every program is solved", kind="bounded", limit=LARGEST_GAP)
+    text, weights = "with tied pairs counted 1/2, constant rankers have no weight", "sum of their weights"
+    yield _check("no weight", text, expected="0", kind="identical", measure=weights)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
-from qdrank.layout import IntArray
 from qdrank.learners.classic.listnet import ListNet
 from qdrank.learners.ranksvm.estimator import RankSVM
 from qdrank.rankers.documents import FeatureScale, load_fold
@@ -17,19 +15,7 @@ from qdrank.store import write
 from qdrank.studies.hoi2008.fold import ensemble_run
 from qdrank.studies.hoi2008.methods import GAMMA, ON_CURVE
 from qdrank.studies.hoi2008.rankers import EnsembleRanker
-from qdrank.studies.running import FoldRun
-
-
-def subsets(n: int, sizes: Sequence[int], repeats: int, seed: int) -> Iterator[tuple[int, int, IntArray]]:
-    """Size, number of the repeat, and training queries of every subset; the set of all queries comes last, once.
-
-    The subsets of one repeat are nested: each larger one contains the smaller ones.
-    """
-    for repeat in range(repeats):
-        order = np.random.default_rng([seed, repeat]).permutation(n)
-        for size in sorted({size for size in sizes if size < n}):
-            yield size, repeat, np.sort(order[:size]).astype(np.int64)
-    yield n, 0, np.arange(n, dtype=np.int64)
+from qdrank.studies.running import FoldRun, subsets
 
 
 def measure_subsets(run: FoldRun, sizes: Sequence[int], repeats: int) -> pa.Table:
@@ -47,8 +33,7 @@ def measure_subsets(run: FoldRun, sizes: Sequence[int], repeats: int) -> pa.Tabl
         }
         for method in ON_CURVE:
             (ranker,) = rankers[method].fit_each([rankers[method]], *learned)
-            x = 0 if size == train.n_queries else size
-            run.measured(method, ranker.predict(*test), fit=repeat, x=x)
+            run.measured(method, ranker.predict(*test), fit=repeat, x=size)
     return pa.concat_tables(run.values)
 
 

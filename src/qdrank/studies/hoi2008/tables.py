@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from itertools import product
 
 import pandas as pd
 import pyarrow as pa
 
-from qdrank.evaluation.comparison import compare, compared_rows
-from qdrank.evaluation.pairs import method_pairs
-from qdrank.figures.method_tables import folds_table, methods_table
+from qdrank.figures.method_tables import comparisons_table, folds_table, methods_table
 from qdrank.studies.hoi2008.methods import BASELINES, BY_NAME, TIES, with_ties
 from qdrank.studies.hoi2008.shapes import ENSEMBLES_SHAPE
 from qdrank.studies.making import Inputs, Shown
@@ -22,31 +19,17 @@ def tabulate(inputs: Inputs, shown: Shown) -> dict[str, pa.Table | pd.DataFrame]
     """Tables of the methods, by id."""
     values, choices = inputs.frame("measures", "measures"), inputs.frame("choices", "choices")
     labels = {name: method.label for name, method in BY_NAME.items()}
+    baselines = [method.name for method in BASELINES if method.name in set(values["method"])]
+    of_ties = [(with_ties("sser", ties), with_ties("ser", ties)) for ties in TIES]
+    pairs = [pair for ours in of_ties for pair in (ours, *product(ours, baselines))]
     return {
         "hoi-methods": methods_table(
             values, labels, _MEASURES, choices, against=["ser"], by="ap", interval=shown.interval
         ),
         "hoi-folds": folds_table(values, labels, ["ap"]),
-        "hoi-tests": _tests_table(inputs.table("measures", "measures"), shown.interval),
+        "hoi-tests": comparisons_table(values, pairs, labels, "ap", shown.interval),
         "hoi-solver": solver_table(inputs.frame("weights", ENSEMBLES_SHAPE)),
     }
-
-
-def _pairs(measured: set[str]) -> list[tuple[str, str]]:
-    """Pairs to test: SSER and SER against every baseline, under both rules, and against each other."""
-    pairs = []
-    for ties in TIES:
-        ser, sser = with_ties("ser", ties), with_ties("sser", ties)
-        pairs += [(sser, ser), *((a, b.name) for a in (sser, ser) for b in BASELINES if b.name in measured)]
-    return pairs
-
-
-def _tests_table(measures: pa.Table, interval: Mapping[str, Any]) -> pa.Table:
-    """Three tests of every pair, Holm-corrected p-values of the t test, and the smallest detectable difference."""
-    pairs = _pairs(set(measures.column("method").to_pylist()))
-    comparisons = [compare(method_pairs(measures, *pair, "ap"), family=len(pairs), **interval) for pair in pairs]
-    labels = [(BY_NAME[name].label, BY_NAME[other].label) for name, other in pairs]
-    return pa.Table.from_pylist(compared_rows(labels, comparisons, family="SER and SSER"))
 
 
 def solver_table(weights: pd.DataFrame) -> pd.DataFrame:

@@ -22,7 +22,7 @@ from qdrank.rankers.run_weights import FixedWeights, NeighbourWeights
 from qdrank.rankers.served import ServedRuns
 from qdrank.rankers.tuning import query_values_of
 from qdrank.store import read, write
-from qdrank.studies.hybrid.curves import learning_curve, weight_curves
+from qdrank.studies.hybrid.curves import measure_learning, measure_weights
 from qdrank.studies.hybrid.methods import (
     ALL,
     FIRST,
@@ -65,13 +65,13 @@ def write_fold(
     names = read(files["columns"], "columns").column("name").to_pylist()
     tags = tuple(name.removeprefix(_FIRST) for name in names if name.startswith(_FIRST))
     measure_runs(run, tags)
+    measure_weights(run, tags)
+    measure_learning(run)
     run.write(out, ServedRuns, tags=tags)
     log("oracles over weights and over noise")
     oracles = oracles_of(run)
     curves = oracles.curves()
     write(out["checks"], "figure", checks_table(run, curves))
-    write(out["weights"], "figure", weight_curves(run))
-    write(out["learning"], "figure", learning_curve(run, curves))
     write(out["oracle"], "figure", oracle_table(fold, oracles, curves, options.draws, seed))
 
 

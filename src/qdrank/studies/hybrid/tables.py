@@ -2,72 +2,63 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
+import pandas as pd
 import pyarrow as pa
 
 from qdrank.evaluation.comparison import compare, compared_rows
-from qdrank.figures.tables import chosen_by_fold
+from qdrank.figures.method_tables import methods_table
+from qdrank.figures.numbers import pairs
 from qdrank.studies.hybrid.figures import oracle_numbers
 from qdrank.studies.hybrid.methods import (
     BY_NAME,
     CHOSEN,
     CONTROLS,
     FIXED,
+    MEASURE,
     METHODS,
     OF_CHOSEN,
+    PER_QUERY,
     TREES,
 )
-from qdrank.studies.hybrid.values import Values, gathered_values, known
+from qdrank.studies.hybrid.values import gathered_values, known
 from qdrank.studies.making import Inputs, Shown
 
 
-def tabulate(inputs: Inputs, shown: Shown) -> dict[str, pa.Table]:
+def tabulate(inputs: Inputs, shown: Shown) -> dict[str, Any]:
     """Tables by id."""
-    values = gathered_values(inputs)
-    choices = inputs.tables("choices", "choices")
+    values, interval = gathered_values(inputs), shown.interval
+    runs = {name: name for name in values["method"].unique() if name.startswith("run ")}
+    labels = runs | {name: BY_NAME[name].label for name in known([*BY_NAME], values) if name != OF_CHOSEN}
+    choices = inputs.frame("choices", "choices")
+    choices["setting"] = choices["setting"].replace({name: labels[name] for name in PER_QUERY})
     return {
-        "hybrid-methods": methods_table(values, choices, shown.interval),
-        "hybrid-tests": tests_table(values, shown.interval),
-        "hybrid-oracles": oracle_numbers(inputs.table("oracle", "figure"), shown.interval),
+        "hybrid-methods": methods_table(
+            values, labels, [MEASURE], choices, against=[FIXED], by=MEASURE, interval=interval
+        ),
+        "hybrid-tests": tests_table(values, interval),
+        "hybrid-oracles": oracle_numbers(inputs.frame("oracle", "figure"), interval),
     }
 
 
-def _label(name: str) -> str:
-    return BY_NAME[name].label if name in BY_NAME else name
-
-
-def methods_table(values: Values, choices: Sequence[pa.Table], interval: Mapping[str, Any]) -> pa.Table:
-    """Single runs, methods and controls: mean, difference from fixed weights with its interval, settings chosen."""
-    chosen = chosen_by_fold(choices)
-    chosen[CHOSEN] = [_label(name) for name in chosen[CHOSEN]]
-    runs = [name for name in values.of if name.startswith("run ")]
-    rows = []
-    for name in [*runs, *known([method.name for method in METHODS], values), *known([*CONTROLS.values()], values)]:
-        apart = compare(values.pairs(name, FIXED), **interval)
-        row: dict[str, Any] = {"method": _label(name), "NDCG@10": apart.mean_a, "from fixed": apart.difference}
-        row |= {"low": apart.interval.low, "high": apart.interval.high, "fits": apart.fits}
-        rows.append(row | {"settings by fold": "; ".join(chosen.get(name, []))})
-    return pa.Table.from_pylist(rows)
-
-
-def comparisons(values: Values) -> list[tuple[str, str]]:
+def comparisons(values: pd.DataFrame) -> list[tuple[str, str]]:
     """The primary comparisons, then the chosen method against a learner without the query, then each against its control.
 
     Every method is also compared with fixed weights.
     """
-    pairs = [(CHOSEN, FIXED), (CHOSEN, OF_CHOSEN)] + [(CHOSEN, name) for name in known([TREES], values)]
+    made = [(CHOSEN, FIXED), (CHOSEN, OF_CHOSEN)] + [(CHOSEN, name) for name in known([TREES], values)]
     for name in known([method.name for method in METHODS], values):
         if name not in (CHOSEN, FIXED):
-            pairs.append((name, FIXED))
-            pairs += [(name, CONTROLS[name])] if CONTROLS.get(name) in values.of else []
-    return pairs
+            made.append((name, FIXED))
+            made += [(name, CONTROLS[name])] if known([CONTROLS.get(name, "")], values) else []
+    return made
 
 
-def tests_table(values: Values, interval: Mapping[str, Any]) -> pa.Table:
+def tests_table(values: pd.DataFrame, interval: Mapping[str, Any]) -> pa.Table:
     """Differences in NDCG@10 with p-values Holm-corrected over the whole table, and the smallest detectable difference."""
-    pairs = comparisons(values)
-    made = [compare(values.pairs(*pair), family=len(pairs), **interval) for pair in pairs]
-    labels = [(_label(name), _label(other)) for name, other in pairs]
+    named = comparisons(values)
+    made = [compare(pairs(values, *pair, MEASURE), family=len(named), **interval) for pair in named]
+    labels = [(BY_NAME[name].label, BY_NAME[other].label) for name, other in named]
     return pa.Table.from_pylist(compared_rows(labels, made, family="this table"))

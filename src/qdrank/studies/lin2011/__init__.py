@@ -10,10 +10,8 @@ from qdrank.studies.lin2011.steps import STEPS
 from qdrank.studies.study import Output, Study
 
 _ROOM = "qdrank.studies.lin2011"
-_SEEDS = {"seeds": "{fold}/lin/seeds.parquet"}
-_CURVE = {"curve": "{fold}/lin/curve.parquet"}
-_RANKED = {"ranked": "{fold}/lin/ranked.parquet"}
-_SCORED = {**_CURVE, **_RANKED}  # of one job: the figures of both are one job, too
+_VALUES = {"values": "{fold}/lin/values.parquet"}
+_SCORED = {**_VALUES, "ranked": "{fold}/lin/ranked.parquet"}  # the figures of both are one job
 _BASELINES = {"baselines": "lin/baselines.parquet"}
 _JUDGED = {"judged": "judged.parquet"}
 _CLASSES = ("difficulty.classes",)
@@ -83,7 +81,7 @@ STUDY = Study(
                 "lin-table3": "Table 3: difficulty",
                 "lin-table4": "Table 4: largest gains and losses",
             },
-            {**_SEEDS, **_BASELINES, **_JUDGED, "topics": "topics.parquet"},
+            {**_VALUES, **_BASELINES, **_JUDGED, "topics": "topics.parquet"},
             _CLASSES,
             captions={
                 "lin-table1": "BordaCount and the three variants of CPS, with the ranks read as ranks and upside "
@@ -119,15 +117,15 @@ STUDY = Study(
                 "lin-controls": "perturbed models",
             },
             {
-                **_SEEDS,
+                **_VALUES,
                 "choices": "{fold}/choices/lin.parquet",
                 "clusters": "{fold}/lin/clusters.parquet",
                 "controls": "{fold}/lin/controls.parquet",
             },
             captions={
                 "lin-seeds": "MAP of every method with every run of K-means, and the settings that validation chose "
-                "in each fold: number of clusters m, lambda of the local models, t top documents of Naive, k similar "
-                "queries of SelectRanker.",
+                "in each fold: number of clusters m, lambda of the local models, and size, the top documents of Naive "
+                "or similar queries of SelectRanker.",
                 "lin-clusters": "Clusters, as means over folds, runs of K-means and lambdas: how many were empty, how "
                 "many had no preference pair and so use the global model, and how many training queries a cluster "
                 'touches. "pairs" are clusters of relevant documents (Naive, SelectRanker), "transformed" those of '
@@ -141,7 +139,7 @@ STUDY = Study(
     observations=Output(
         f"{_ROOM}.observations:gather",
         {"lin-claims": "claims"},
-        {**_SEEDS, **_CURVE, **_RANKED, **_BASELINES, **_JUDGED},
+        {**_SCORED, **_BASELINES, **_JUDGED},
         _CLASSES,
         captions={
             "lin-claims": "Claims of Lin et al. 2011: what was expected, what was measured with its interval at the "

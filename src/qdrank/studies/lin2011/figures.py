@@ -26,9 +26,12 @@ UPPER = tuple(method.name for method in ORACLES if method.name.startswith("upper
 LOWER = (*PAPER, *(f"{name}-random" for name in PAPER), "relevant-only")
 
 
-def cluster_numbers(curve: pd.DataFrame, interval: Mapping[str, Any]) -> pd.DataFrame:
+def cluster_numbers(values: pd.DataFrame, interval: Mapping[str, Any]) -> pd.DataFrame:
     """Mean over queries and seeds, the lowest and highest seed, and the interval of the difference from RankSVM."""
-    values = chosen(curve.rename(columns={"seed": "fit"}).sort_values("m"), [RANKSVM, *LOWER, *UPPER])
+    values = chosen(
+        values.dropna(subset="x").astype({"x": int}).rename(columns={"x": "m"}).sort_values("m"),
+        [RANKSVM, *LOWER, *UPPER],
+    )
     by, against = ["m", "method"], {"method": RANKSVM}
     rows = numbers(values, by, "ap", interval, against=against, apart=["m"], means=False)
     seeds = values.groupby([*by, "fit"])["ap"].mean().groupby(by).agg(["min", "max", "size"])
@@ -38,7 +41,7 @@ def cluster_numbers(curve: pd.DataFrame, interval: Mapping[str, Any]) -> pd.Data
 
 def draw_clusters(inputs: Inputs, shown: Shown) -> tuple[Any, pd.DataFrame]:
     """Draw the oracles above and the methods below, each panel with its own scale; bands are the range of the seeds."""
-    rows = cluster_numbers(inputs.frame("curve", "figure"), shown.interval)
+    rows = cluster_numbers(inputs.frame("values", "values"), shown.interval)
     figure, panels = new_figure(2, 1, height=6.2, sharex=True)
     titles = (f"{shown.title}: the best of all local models for each query, an oracle", "methods, and RelevantOnly")
     ranges = rows.rename(columns={"seed_least": "low", "seed_most": "high"})

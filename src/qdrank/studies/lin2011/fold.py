@@ -8,31 +8,22 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from qdrank.datasets.judged import Judged
 from qdrank.layout import FloatArray, IntArray, rows_of_queries
-from qdrank.learners.choose import ValidationQueries
 from qdrank.learners.refits import fit_seed
 from qdrank.measures.matrix_kernels import ap_matrix
 from qdrank.queries.others import other_rows
 from qdrank.rankers.documents import FoldDocuments
 from qdrank.studies.lin2011.bank import HALVES, Clusters, FoldBank, Key
+from qdrank.studies.lin2011.clusters import PAIRS
 from qdrank.studies.lin2011.methods import Weights
 from qdrank.studies.lin2011.options import Readings
-from qdrank.studies.lin2011.representations import naive_choices, relevant_choices, standardised_rows, transformed
+from qdrank.studies.lin2011.representations import naive_choices, point_scale, relevant_choices, transformed
 from qdrank.studies.lin2011.scores import combined, distributions, divergences, scaled
 from qdrank.studies.lin2011.training import seen_rows
 from qdrank.studies.lin2011.units import halves
 from qdrank.studies.lin2011.weights import distance_weights, median_distance, select_weights
-
-
-class ClusterSetting(NamedTuple):
-    """Number of clusters, lambda of the local models, and t of Naive or k of SelectRanker (0 for Transform)."""
-
-    m: int
-    lam: float
-    size: int
 
 
 @dataclass(frozen=True)
@@ -86,6 +77,26 @@ def model_scores(X: FloatArray, W: FloatArray) -> FloatArray:
     return W @ X.T
 
 
+class Clustered(NamedTuple):
+    """The models of a clustering at one lambda, and what the algorithms know of the training queries.
+
+    Attributes
+    ----------
+    weights, centres : (m, n_features) of the models; (m, n_columns) of the clusters, NaN where one is empty
+    width : median distance of the training queries from the centre of their cluster; 0 where documents are clustered
+    member_cluster, member_delta, member_precision : (n_members,)
+        Cluster of each training query that belongs to one, and divergence and precision of the cluster's model on it;
+        none where queries are clustered.
+    """
+
+    weights: FloatArray
+    centres: FloatArray
+    width: float
+    member_cluster: IntArray
+    member_delta: FloatArray
+    member_precision: FloatArray
+
+
 class LinFold:
     """A fold with its clusters and models.
 
@@ -112,10 +123,12 @@ class LinFold:
     ) -> None:
         self.documents, self.bank, self.readings, self.single, self.base = documents, bank, readings, single, base
         self.reference, self.starts = reference, starts
-        self.roles = {name: self._role(part) for name, part in documents.parts.items() if part.n_queries}
-
-    def _role(self, part: Judged) -> Role:
-        return role_of(part, self.documents, self.reference, self.single, self.readings)
+        self.roles = {
+            name: role_of(part, documents, reference, single, readings)
+            for name, part in documents.parts.items()
+            if part.n_queries
+        }
+        self._models: dict[tuple[Key, float], Clustered] = {}
 
     @property
     def validation(self) -> str:
@@ -123,74 +136,67 @@ class LinFold:
         return "vali" if "vali" in self.roles else "train"
 
     @cached_property
-    def validation_queries(self) -> ValidationQueries:
-        """The queries of that role, used to compare settings."""
-        return ValidationQueries.of(self.roles[self.validation].part, measure="ap", seed=self.base)
+    def point_scale(self) -> tuple[FloatArray, FloatArray]:
+        """Mean and inverse deviation of the transformed training queries, (2,) each."""
+        return point_scale(self.roles["train"].points)
 
-    def points(self, role: str) -> FloatArray:
-        """Transformed queries of a role on the scale of the training queries, (n_queries, 2)."""
-        return standardised_rows(self.roles["train"].points, self.roles[role].points)[1]
-
-    def local(self, role: str, key: Key, lam: float) -> LocalScores:
+    def local(self, role: str, key: Key, lam: float) -> ClusterScores:
         """Local models of one clustering on the documents of one role."""
-        return LocalScores(self, role, key, lam)
+        draw = fit_seed(self.base, key.seed)
+        return ClusterScores(self.roles[role], self.models(key, lam), self.readings, self.point_scale, draw)
 
-    @cached_property
-    def first_half(self) -> NDArray[np.bool_]:
-        """Training queries of the first half, shape (n_queries,)."""
-        return halves(self.roles["train"].part.n_queries, self.base)
+    def models(self, key: Key, lam: float) -> Clustered:
+        """The models of one clustering."""
+        if (key, lam) not in self._models:
+            self._models[key, lam] = self._clustered(key, lam)
+        return self._models[key, lam]
 
+    def _clustered(self, key: Key, lam: float) -> Clustered:
+        W, clusters = self.bank.weights(key, lam), self.bank.clusters(key)
+        if key.scheme.startswith(PAIRS):
+            return Clustered(W, clusters.centres, 0.0, *self._members(clusters, key, lam))
+        train, (mean, inverse) = self.roles["train"], self.point_scale
+        label = np.zeros(train.part.n_queries, dtype=np.int64)
+        label[clusters.query] = clusters.cluster
+        width = median_distance((train.points - mean) * inverse, clusters.centres, label)
+        return Clustered(W, clusters.centres, width, np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0))
 
-@dataclass(frozen=True)
-class Members:
-    """Cluster of each member query, and divergence and precision of the cluster's model on it, (n_members,) each."""
-
-    cluster: IntArray
-    delta: FloatArray
-    precision: FloatArray
+    def _members(self, clusters: Clusters, key: Key, lam: float) -> tuple[IntArray, FloatArray, FloatArray]:
+        """Cluster, divergence and precision of the training queries of the clusters."""
+        readings, train, W = self.readings, self.roles["train"], self.bank.weights(key, lam)
+        query, cluster = clusters.members(readings.membership)
+        rows, bounds = rows_of_queries(train.offsets, query)
+        member = np.repeat(np.arange(len(query)), np.diff(bounds))
+        scores = np.einsum("nf,nf->n", train.X[rows], W[cluster][member])
+        P, base = (distributions(s, bounds, readings.distribution) for s in (scores, train.base[rows]))
+        delta = divergences(P[None], base, bounds, readings.divergence)[0]
+        if readings.confidence_from == "inner":
+            of_halves = np.stack([self.bank.weights(key, lam, half) for half in HALVES])
+            left_out = np.where(halves(train.part.n_queries, self.base)[query], 0, 1)
+            scores = np.einsum("nf,nf->n", train.X[rows], of_halves[left_out, cluster][member])
+        ap = ap_matrix(np.ascontiguousarray(scores[None]), train.part.y[rows] > 0, bounds)[0]
+        return cluster, delta, ap * train.retrieved_share[query]
 
 
 class ClusterScores:
-    """Local models of one clustering on some documents, and the three algorithms; each result is computed once."""
+    """Local models of one clustering on some documents, and the three algorithms.
 
-    def __init__(self, role: Role, readings: Readings) -> None:
-        self.role, self.readings = role, readings
-        self._selected: dict[tuple[int, ...], dict[int, FloatArray]] = {}
+    Parameters
+    ----------
+    points : mean and inverse deviation of the transformed training queries, (2,) each
+    draw : seed of the control that gives a query the weights of another one; each run of K-means has its own
+    """
 
-    @property
-    def weights(self) -> FloatArray:
-        """Weights of the models, (m, n_features)."""
-        raise NotImplementedError
-
-    @property
-    def centres(self) -> FloatArray:
-        """Centres of the clusters, (m, n_columns), NaN where one is empty."""
-        raise NotImplementedError
-
-    @property
-    def members(self) -> Members:
-        """Training queries of the clusters."""
-        raise NotImplementedError
-
-    @property
-    def points(self) -> FloatArray:
-        """Transformed queries on the scale of the training queries, (n_queries, 2)."""
-        raise NotImplementedError
-
-    @property
-    def width(self) -> float:
-        """Median distance of the training queries from the centre of their cluster."""
-        raise NotImplementedError
-
-    @property
-    def draw(self) -> int:
-        """Seed of the control that gives a query the weights of another one; each run of K-means has its own."""
-        raise NotImplementedError
+    def __init__(
+        self, role: Role, models: Clustered, readings: Readings, points: tuple[FloatArray, FloatArray], draw: int
+    ) -> None:
+        self.role, self.models, self.readings, self.draw = role, models, readings, draw
+        self.points = (role.points - points[0]) * points[1]
 
     @cached_property
     def scores(self) -> FloatArray:
         """Scores (m, n_documents)."""
-        return model_scores(self.role.X, self.weights)
+        return model_scores(self.role.X, self.models.weights)
 
     @cached_property
     def scaled(self) -> FloatArray:
@@ -199,34 +205,34 @@ class ClusterScores:
 
     def naive(self, ts: Sequence[int]) -> dict[int, IntArray]:
         """Cluster that Naive chooses for every query, for every t (algorithm 1)."""
+        role, centres = self.role, self.models.centres
+        return naive_choices(role.vectors, role.single, role.offsets, centres, ts, self.readings.representation)
+
+    def relevant_only(self) -> IntArray:
+        """Cluster nearest to the relevant documents of every query: an oracle."""
         role = self.role
-        return naive_choices(role.vectors, role.single, role.offsets, self.centres, ts, self.readings.representation)
+        return relevant_choices(role.vectors, role.part.y, role.offsets, self.models.centres)
 
     def scores_of(self, choice: IntArray) -> FloatArray:
         """Scores of the documents, each query's by the model of its cluster, shape (n_documents,)."""
-        chosen = np.repeat(choice, np.diff(self.role.offsets))
-        return np.asarray(self.scores[chosen, np.arange(len(chosen))])
+        return picked(self.scores, choice, self.role.offsets)
 
     def select_weights(self, ks: Sequence[int]) -> dict[int, FloatArray]:
         """Weights of SelectRanker (algorithm 2), (m, n_queries) for every k."""
-        if (*ks,) not in self._selected:
-            self._selected[*ks,] = self._select_weights(ks)
-        return self._selected[*ks,]
-
-    def _select_weights(self, ks: Sequence[int]) -> dict[int, FloatArray]:
-        readings, role, members = self.readings, self.role, self.members
+        readings, role, models = self.readings, self.role, self.models
         P = distributions(self.scores, role.offsets, readings.distribution)
         base = distributions(role.base, role.offsets, readings.distribution)
         delta = divergences(P, base, role.offsets, readings.divergence)
-        return select_weights(delta, members.cluster, members.delta, members.precision, ks, readings.confidence)
+        members = models.member_cluster, models.member_delta, models.member_precision
+        return select_weights(delta, *members, ks, readings.confidence)
 
     def transform_weights(self) -> FloatArray:
         """Weights of Transform (algorithm 3), (m, n_queries)."""
-        return distance_weights(self.points, self.centres, self.readings.weighting, self.width)
+        return distance_weights(self.points, self.models.centres, self.readings.weighting, self.models.width)
 
     def uniform_weights(self) -> FloatArray:
         """The same weight for every cluster that is not empty, (m, n_queries)."""
-        filled = ~np.isnan(self.centres[:, :1])
+        filled = ~np.isnan(self.models.centres[:, :1])
         return np.repeat(filled.astype(np.float64), len(self.role.offsets) - 1, axis=1)
 
     def aggregated(self, weights: FloatArray) -> FloatArray:
@@ -234,75 +240,10 @@ class ClusterScores:
         return combined(self.scaled, weights, self.role.offsets)
 
 
-class LocalScores(ClusterScores):
-    """The models of a clustering of a fold on the documents of one of its roles."""
-
-    def __init__(self, fold: LinFold, role: str, key: Key, lam: float) -> None:
-        super().__init__(fold.roles[role], fold.readings)
-        self.fold, self.name, self.key, self.lam = fold, role, key, lam
-
-    @cached_property
-    def weights(self) -> FloatArray:
-        """Weights (m, n_features)."""
-        return self.fold.bank.weights(self.key, self.lam)
-
-    @cached_property
-    def clusters(self) -> Clusters:
-        """The clusters."""
-        return self.fold.bank.clusters(self.key)
-
-    @property
-    def centres(self) -> FloatArray:
-        """Centres of the clusters."""
-        return self.clusters.centres
-
-    @property
-    def draw(self) -> int:
-        """Seed of the control, from that of the study and of the clusters."""
-        return fit_seed(self.fold.base, self.key.seed)
-
-    @property
-    def points(self) -> FloatArray:
-        """Transformed queries of the role."""
-        return self.fold.points(self.name)
-
-    @cached_property
-    def ap(self) -> FloatArray:
-        """Average precisions (m, n_queries)."""
-        return self.role.ap(self.scores)
-
-    def relevant_only(self) -> IntArray:
-        """Cluster nearest to the relevant documents of every query: an oracle."""
-        role = self.role
-        return relevant_choices(role.vectors, role.part.y, role.offsets, self.centres)
-
-    def ap_of(self, choice: IntArray) -> FloatArray:
-        """Average precision of every query with the model of its cluster, shape (n_queries,)."""
-        return np.asarray(self.ap[choice, np.arange(len(choice))])
-
-    @cached_property
-    def members(self) -> Members:
-        """Training queries of the clusters."""
-        readings, train = self.readings, self.fold.roles["train"]
-        query, cluster = self.clusters.members(readings.membership)
-        rows, bounds = rows_of_queries(train.offsets, query)
-        member = np.repeat(np.arange(len(query)), np.diff(bounds))
-        scores = np.einsum("nf,nf->n", train.X[rows], self.weights[cluster][member])
-        P, base = (distributions(s, bounds, readings.distribution) for s in (scores, train.base[rows]))
-        delta = divergences(P[None], base, bounds, readings.divergence)[0]
-        if readings.confidence_from == "inner":
-            W = np.stack([self.fold.bank.weights(self.key, self.lam, half) for half in HALVES])
-            left_out = np.where(self.fold.first_half[query], 0, 1)
-            scores = np.einsum("nf,nf->n", train.X[rows], W[left_out, cluster][member])
-        ap = ap_matrix(np.ascontiguousarray(scores[None]), train.part.y[rows] > 0, bounds)[0]
-        return Members(cluster, delta, ap * train.retrieved_share[query])
-
-    @cached_property
-    def width(self) -> float:
-        """Median distance of the training queries from the centre of their cluster."""
-        label = np.zeros(self.fold.roles["train"].part.n_queries, dtype=np.int64)
-        label[self.clusters.query] = self.clusters.cluster
-        return median_distance(self.fold.points("train"), self.centres, label)
+def picked(S: FloatArray, choice: IntArray, offsets: IntArray) -> FloatArray:
+    """Scores (n_documents,) among those of rankers, (n_rankers, n_documents): each query's by the one of its choice."""
+    chosen = np.repeat(choice, np.diff(offsets))
+    return np.asarray(S[chosen, np.arange(len(chosen))])
 
 
 def scores_for(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from qdrank.figures.palette import BLACK, BLUE, GREEN, GREY, MARKERS, ORANGE, PURPLE, SKY, VERMILION
 from qdrank.studies.study import Method
 
+Kind = Literal["single", "naive", "select", "transform"]
+"""The global model, or algorithm 1, 2 or 3."""
 Weights = Literal["own", "uniform", "other"]
 """What a query's clusters count: its own weights, the same for all clusters, or the weights of another query."""
 
@@ -17,19 +18,53 @@ NAIVE, SELECT, TRANSFORM = "lin-naive", "lin-selectranker", "lin-transform"
 PAPER = (NAIVE, SELECT, TRANSFORM)
 AGGREGATING = PAPER[1:]
 
+
+def _method(
+    name: str,
+    label: str,
+    colour: str,
+    marker: str,
+    line: str = "-",
+    *,
+    scheme: str,
+    kind: Kind,
+    counted: Weights = "own",
+) -> Method:
+    """A method of clusters; one with its own weights is also shown for every number of clusters."""
+    return Method(
+        name,
+        label,
+        colour,
+        marker,
+        line,
+        models=scheme,
+        tries=lambda run: run.options.rankers(scheme, kind, counted),
+        shown=lambda run, _: run.options.by_clusters(run, name) if counted == "own" else {},
+    )
+
+
+_NAIVE: dict[str, Any] = {"scheme": "pairs", "kind": "naive"}
+_SELECT: dict[str, Any] = {"scheme": "pairs", "kind": "select"}
+_TRANSFORM: dict[str, Any] = {"scheme": "transformed", "kind": "transform"}
+_RANDOM, _DRAWN = {"scheme": "pairs-random"}, {"scheme": "transformed-random"}
+#: The controls use random clusters of the same sizes, or the same clusters with weights that know nothing of the query.
 METHODS = (
-    Method(RANKSVM, "RankSVM", BLACK, MARKERS[3], models="global"),
-    Method(NAIVE, "Naive", BLUE, MARKERS[0], models="pairs"),
-    Method(SELECT, "SelectRanker", VERMILION, MARKERS[1], models="pairs"),
-    Method(TRANSFORM, "Transform", GREEN, MARKERS[2], models="transformed"),
-    Method(f"{NAIVE}-random", "Naive, random clusters", SKY, MARKERS[0], ":", models="pairs-random"),
-    Method(f"{SELECT}-random", "SelectRanker, random clusters", ORANGE, MARKERS[1], ":", models="pairs-random"),
-    Method(f"{TRANSFORM}-random", "Transform, random clusters", GREY, MARKERS[2], ":", models="transformed-random"),
-    Method(f"{NAIVE}-other", "Naive, cluster of another query", SKY, MARKERS[4], models="pairs"),
-    Method(f"{SELECT}-other", "SelectRanker, weights of another query", ORANGE, MARKERS[4], models="pairs"),
-    Method(f"{TRANSFORM}-other", "Transform, weights of another query", GREY, MARKERS[4], models="transformed"),
-    Method(f"{SELECT}-uniform", "SelectRanker, equal weights", ORANGE, MARKERS[5], models="pairs"),
-    Method(f"{TRANSFORM}-uniform", "Transform, equal weights", GREY, MARKERS[5], models="transformed"),
+    Method(RANKSVM, "RankSVM", BLACK, MARKERS[3], models="global", tries=lambda run: [run.options.single]),
+    _method(NAIVE, "Naive", BLUE, MARKERS[0], **_NAIVE),
+    _method(SELECT, "SelectRanker", VERMILION, MARKERS[1], **_SELECT),
+    _method(TRANSFORM, "Transform", GREEN, MARKERS[2], **_TRANSFORM),
+    _method(f"{NAIVE}-random", "Naive, random clusters", SKY, MARKERS[0], ":", **_NAIVE | _RANDOM),
+    _method(f"{SELECT}-random", "SelectRanker, random clusters", ORANGE, MARKERS[1], ":", **_SELECT | _RANDOM),
+    _method(f"{TRANSFORM}-random", "Transform, random clusters", GREY, MARKERS[2], ":", **_TRANSFORM | _DRAWN),
+    _method(f"{NAIVE}-other", "Naive, cluster of another query", SKY, MARKERS[4], **_NAIVE, counted="other"),
+    _method(
+        f"{SELECT}-other", "SelectRanker, weights of another query", ORANGE, MARKERS[4], **_SELECT, counted="other"
+    ),
+    _method(
+        f"{TRANSFORM}-other", "Transform, weights of another query", GREY, MARKERS[4], **_TRANSFORM, counted="other"
+    ),
+    _method(f"{SELECT}-uniform", "SelectRanker, equal weights", ORANGE, MARKERS[5], **_SELECT, counted="uniform"),
+    _method(f"{TRANSFORM}-uniform", "Transform, equal weights", GREY, MARKERS[5], **_TRANSFORM, counted="uniform"),
 )
 #: Lines of Figure 2 that use the judgments of the test query, and the controls of the upper bound.
 ORACLES = (
@@ -41,44 +76,11 @@ ORACLES = (
 BY_NAME = {method.name: method for method in (*METHODS, *ORACLES)}
 
 
-@dataclass(frozen=True)
-class Algorithm:
-    """How a method ranks.
-
-    Attributes
-    ----------
-    scheme : clusterings whose models it uses
-    kind : algorithm 1, 2 or 3
-    size : name of the third number of its setting; empty where it has none
-    weights : its own, or those of a control that knows nothing of the query
-    """
-
-    scheme: str
-    kind: Literal["naive", "select", "transform"]
-    size: str = ""
-    weights: Weights = "own"
-
-
-_PAPER = {
-    NAIVE: Algorithm("pairs", "naive", "t"),
-    SELECT: Algorithm("pairs", "select", "k"),
-    TRANSFORM: Algorithm("transformed", "transform"),
-}
-#: Every method that uses clusters. The controls use random clusters of the same sizes, or the same clusters with weights
-#: that know nothing of the query.
-ALGORITHMS = (
-    _PAPER
-    | {f"{name}-random": replace(one, scheme=f"{one.scheme}-random") for name, one in _PAPER.items()}
-    | {f"{name}-other": replace(one, weights="other") for name, one in _PAPER.items()}
-    | {f"{name}-uniform": replace(_PAPER[name], size="", weights="uniform") for name in AGGREGATING}
-)
-
-
 def run(section: Any) -> list[str]:
     """Methods whose scores are written, with the first seed of the clusters; ``section`` is ``lin``."""
-    return [RANKSVM, *(name for name in ALGORITHMS if section.random or not name.endswith("-random"))]
+    return [method.name for method in METHODS if section.random or not method.name.endswith("-random")]
 
 
 def label(method: str) -> str:
     """Label of a method."""
-    return BY_NAME[method].label if method in BY_NAME else method
+    return BY_NAME[method].label

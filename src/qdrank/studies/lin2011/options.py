@@ -6,7 +6,6 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from qdrank.learners.regularised import most_regularised_first
-from qdrank.studies.lin2011.methods import Algorithm
 
 if TYPE_CHECKING:
     from qdrank.studies.lin2011.settings import Lin as _Keys
@@ -21,14 +20,10 @@ class Readings(_Keys):
 class Grid(_Keys):
     """The settings that validation chooses from."""
 
-    def sizes(self, method: Algorithm) -> list[int]:
-        """Values of the third number of a method's setting."""
-        if not method.size:
-            return [0]
-        return {
-            "naive": most_regularised_first("t", self.ts),
-            "select": most_regularised_first("k", self.ks),
-        }[method.kind]
+    def sizes(self, kind: str) -> list[int]:
+        """Values of t of Naive, or of k of SelectRanker; Transform has neither: 0."""
+        given = {"naive": ("t", "ts"), "select": ("k", "ks")}
+        return most_regularised_first(given[kind][0], getattr(self, given[kind][1])) if kind in given else [0]
 
     @property
     def models(self) -> list[tuple[int, float]]:

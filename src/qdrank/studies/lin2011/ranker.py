@@ -2,33 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Any, ClassVar, Literal, Self
 
-import numpy as np
-
 from qdrank.datasets.judged import Judged
-from qdrank.layout import FloatArray, IntArray
+from qdrank.layout import FloatArray
 from qdrank.learners.ranksvm.kernels import one_thread
 from qdrank.learners.refits import fit_seed
 from qdrank.rankers.base import QueryRanker, Validation
 from qdrank.rankers.documents import FoldDocuments
 from qdrank.studies.lin2011.bank import FoldBank, Key
 from qdrank.studies.lin2011.clusters import RANDOM
-from qdrank.studies.lin2011.fold import (
-    ClusterScores,
-    ClusterSetting,
-    LinFold,
-    LocalScores,
-    Members,
-    Role,
-    role_of,
-    scores_for,
-)
-from qdrank.studies.lin2011.methods import Algorithm, Weights
+from qdrank.studies.lin2011.fold import Clustered, ClusterScores, LinFold, Role, role_of, scores_for
+from qdrank.studies.lin2011.methods import Weights
 from qdrank.studies.lin2011.options import Readings
-from qdrank.studies.lin2011.representations import point_scale
 from qdrank.studies.lin2011.training import train_singles
 from qdrank.studies.lin2011.units import ClusterPlan, Workshop
 
@@ -71,14 +60,8 @@ class ClusterRanker(QueryRanker):
     mean: FloatArray
     inverse: FloatArray
     single_: FloatArray = field(init=False, repr=False)
-    weights_: FloatArray = field(init=False, repr=False)
-    centres_: FloatArray = field(init=False, repr=False)
-    member_cluster_: IntArray = field(init=False, repr=False)
-    member_delta_: FloatArray = field(init=False, repr=False)
-    member_ap_: FloatArray = field(init=False, repr=False)
-    point_mean_: FloatArray = field(init=False, repr=False)
-    point_inverse_: FloatArray = field(init=False, repr=False)
-    width_: float = field(init=False, repr=False)
+    points_: tuple[FloatArray, FloatArray] = field(init=False, repr=False)
+    local_: Clustered | None = field(init=False, repr=False)
 
     def fit(self, train: Judged, vectors: FloatArray, validation: Validation | None = None) -> Self:  # noqa: ARG002
         """Divide the training queries into clusters and train a model for each."""
@@ -97,99 +80,47 @@ class ClusterRanker(QueryRanker):
         fold = LinFold(
             documents, self.reference, documents.stored(single), bank, readings, base=self.base, starts=self.starts
         )
-        return self.take(fold, Key(self.scheme, self.seed, self.m), self.lam)
+        return self.take(fold)
 
-    def take(self, fold: LinFold, key: Key | None = None, lam: float = 0.0) -> Self:
-        """Take the models that a fold has trained; without a clustering only the global model."""
-        none = np.zeros(0)
-        self.single_ = fold.single
-        self.weights_ = self.centres_ = np.zeros((0, 0))
-        self.member_cluster_, self.member_delta_, self.member_ap_ = np.zeros(0, dtype=np.int64), none, none
-        self.point_mean_, self.point_inverse_ = point_scale(fold.roles["train"].points)
-        self.width_ = 0.0
-        if key is None:
-            return self
-        local = LocalScores(fold, "train", key, lam)
-        self.weights_, self.centres_ = local.weights, local.centres
-        if self.kind == "select" and self.counted != "uniform":
-            members = local.members
-            self.member_cluster_, self.member_delta_, self.member_ap_ = (
-                members.cluster,
-                members.delta,
-                members.precision,
-            )
-        if self.kind == "transform":
-            self.width_ = local.width
+    def take(self, fold: LinFold) -> Self:
+        """Take the models that a fold has trained."""
+        key = Key(self.scheme, self.seed, self.m)
+        self.single_, self.points_ = fold.single, fold.point_scale
+        self.local_ = None if self.kind == "single" else fold.models(key, self.lam)
         return self
 
-    def predict(self, documents: Judged, vectors: FloatArray) -> FloatArray:  # noqa: ARG002
+    def predict(self, documents: Judged, vectors: FloatArray) -> FloatArray:
         """Scores (n_documents,); as in any matrix product, the last bits depend on what else the call scores."""
+        return next(self.predict_each([self], documents, vectors))[1]
+
+    def predict_each(
+        self,
+        fitted: Iterable[Self],
+        documents: Judged,
+        vectors: FloatArray,  # noqa: ARG002
+    ) -> Iterator[tuple[Self, FloatArray]]:
+        """Rankers of one algorithm and training set with their scores; what neighbours with the same models share is done once."""
         self.refuse_unfitted()
-        readings = Readings(**self.readings)
+        readings, scale = Readings(**self.readings), FoldDocuments({}, self.mean, self.inverse)
         with one_thread():
-            scale = FoldDocuments({}, self.mean, self.inverse)
             role = role_of(documents, scale, self.reference, self.single_, readings)
-            if self.kind == "single":
-                return role.single
-            return scores_for(_Stored(self, role, readings), self.kind, [self.size], self.counted)[self.size]
+            for _, alike in groupby(fitted, lambda one: (one.scheme, one.seed, one.m, one.lam)):
+                rankers = list(alike)
+                scores = rankers[0]._scores(role, readings, [one.size for one in rankers])
+                yield from ((one, scores[one.size]) for one in rankers)
+
+    def _scores(self, role: Role, readings: Readings, sizes: Sequence[int]) -> dict[int, FloatArray]:
+        """Scores (n_documents,) for every t or k."""
+        if self.local_ is None:
+            return dict.fromkeys(sizes, role.single)
+        draw = fit_seed(self.base, self.seed)
+        local = ClusterScores(role, Clustered(*self.local_), readings, self.points_, draw)
+        return scores_for(local, self.kind, sizes, self.counted)
 
 
-class _Stored(ClusterScores):
-    """The models of a ranker on new documents."""
-
-    def __init__(self, ranker: ClusterRanker, role: Role, readings: Readings) -> None:
-        super().__init__(role, readings)
-        self._ranker = ranker
-
-    @property
-    def weights(self) -> FloatArray:
-        """Weights of the models."""
-        return self._ranker.weights_
-
-    @property
-    def centres(self) -> FloatArray:
-        """Centres of the clusters."""
-        return self._ranker.centres_
-
-    @property
-    def draw(self) -> int:
-        """Seed of the control."""
-        return fit_seed(self._ranker.base, self._ranker.seed)
-
-    @property
-    def members(self) -> Members:
-        """Training queries of the clusters."""
-        ranker = self._ranker
-        return Members(ranker.member_cluster_, ranker.member_delta_, ranker.member_ap_)
-
-    @property
-    def points(self) -> FloatArray:
-        """Transformed queries."""
-        return (self.role.points - self._ranker.point_mean_) * self._ranker.point_inverse_
-
-    @property
-    def width(self) -> float:
-        """Median distance of the training queries from their centres."""
-        return self._ranker.width_
-
-
-def cluster_ranker(
-    fold: LinFold, algorithm: Algorithm | None = None, seed: int = 1, setting: ClusterSetting | None = None
-) -> ClusterRanker:
-    """A method of a fold with one seed and setting; without an algorithm, the global Ranking SVM."""
+def ranker_of(fold: LinFold, **params: Any) -> ClusterRanker:
+    """A ranker with the models of a fold."""
     documents = fold.documents
     common: dict[str, Any] = {"reference": fold.reference, "base": fold.base, "starts": fold.starts}
     common |= {"readings": dict(vars(fold.readings)), "mean": documents.mean, "inverse": documents.inverse}
-    if algorithm is None or setting is None:
-        return ClusterRanker(kind="single", **common).take(fold)
-    ranker = ClusterRanker(
-        kind=algorithm.kind,
-        counted=algorithm.weights,
-        scheme=algorithm.scheme,
-        m=setting.m,
-        size=setting.size,
-        lam=setting.lam,
-        seed=seed,
-        **common,
-    )
-    return ranker.take(fold, Key(algorithm.scheme, seed, setting.m), setting.lam)
+    return ClusterRanker(**common, **params).take(fold)

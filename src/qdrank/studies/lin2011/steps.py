@@ -72,7 +72,7 @@ STEPS = (
         makes=lambda run: {
             **scores_and_rankers(methods_run(run.settings.lin)),
             "choices": "{fold}/choices/lin.parquet",
-            **{name: f"{{fold}}/lin/{name}.parquet" for name in ("seeds", "curve", "ranked", "controls")},
+            **{name: f"{{fold}}/lin/{name}.parquet" for name in ("values", "ranked", "controls")},
             "summary": "{fold}/lin/clusters.parquet",
         },
         params=lambda run: {

@@ -36,14 +36,18 @@ _LABELS = {name: method.label for name, method in CLASSIC.items()} | FIRST_STAGE
 _LABELS |= {method.name: method.label for method in METHODS}
 
 
+def at_chosen(values: pd.DataFrame) -> pd.DataFrame:
+    """Values of the methods with the settings chosen among all; each seed is a fit, RankSVM has one."""
+    return values[values["x"].isna()].drop(columns=["role", "x"])
+
+
 def _label(method: str) -> str:
     return _LABELS.get(method.removesuffix("-high"), method)
 
 
-def tabulate(inputs: Inputs, shown: Shown) -> dict[str, pa.Table | pd.DataFrame]:
+def tabulate(inputs: Inputs, shown: Shown) -> dict[str, pd.DataFrame]:
     """Tables 1 to 4, by id."""
-    values, baselines = inputs.frame("seeds", "measures"), inputs.frame("baselines", "measures")
-    values = values.rename(columns={"seed": "fit"})
+    values, baselines = at_chosen(inputs.frame("values", "values")), inputs.frame("baselines", "measures")
     classes = difficulty(load_judged(inputs.path("judged"), []), shown.options["classes"])
     stages = pd.concat([values, chosen(baselines, FIRST_STAGES)])
     return {
@@ -126,13 +130,13 @@ def _marks(values: pd.DataFrame, name: str) -> dict[str, str]:
 # ---- Tables 3 and 4 --------------------------------------------------------------------------------------------------
 
 
-def difficulty_table(values: pa.Table, classes: Difficulty, interval: Mapping[str, Any]) -> pa.Table:
+def difficulty_table(values: pa.Table, classes: Difficulty, interval: Mapping[str, Any]) -> pd.DataFrame:
     """RankSVM, the methods and the first stages on hard, normal and easy queries, with shares, intervals and tests."""
     names = [name for name in ("ap", "mean_ndcg/letor4", "p@5/letor4", "ndcg@5/letor4") if name in values.column_names]
     by_class = breakdown(
         values, classes, names, baseline=RANKSVM, methods=[RANKSVM, *PAPER, *FIRST_STAGES], interval=interval
     )
-    return readable_breakdown(by_class, _LABELS, RANKSVM)
+    return readable_breakdown(by_class.to_pandas(), _LABELS, RANKSVM)
 
 
 def queries_table(values: pd.DataFrame, topics: pd.DataFrame, classes: Difficulty, n: int = _SHOWN) -> pd.DataFrame:
@@ -153,20 +157,21 @@ def queries_table(values: pd.DataFrame, topics: pd.DataFrame, classes: Difficult
 def tabulate_details(inputs: Inputs, shown: Shown) -> dict[str, pd.DataFrame]:  # noqa: ARG001
     """All these tables, by id."""
     return {
-        "lin-seeds": seeds_table(inputs.frame("seeds", "measures"), inputs.frame("choices", "choices")),
+        "lin-seeds": seeds_table(at_chosen(inputs.frame("values", "values")), inputs.frame("choices", "choices")),
         "lin-clusters": clusters_table(inputs.frame("clusters", "table")),
         "lin-controls": controls_table(inputs.frame("controls", "table")),
     }
 
 
-def seeds_table(seeds: pd.DataFrame, choices: pd.DataFrame) -> pd.DataFrame:
+def seeds_table(values: pd.DataFrame, choices: pd.DataFrame) -> pd.DataFrame:
     """Test MAP of every method and seed, and the settings that validation chose in each fold."""
-    means = seeds.groupby(["method", "seed"], sort=False)["ap"].mean().rename("MAP")
+    means = values.groupby(["method", "fit"], sort=False)["ap"].mean().rename("MAP")
     taken = choices[choices["chosen"]]
-    of_seed = taken["setting"].str.extract(r"^(?:seed=(?P<seed>\d+) )?(?P<setting>.*)$").assign(method=taken["method"])
-    of_seed["seed"] = of_seed["seed"].fillna("0").astype(int)
-    settings = of_seed.groupby(["method", "seed"])["setting"].agg("; ".join).rename("settings by fold")
+    of_seed = taken["setting"].str.extract(r"^(?:seed=(?P<fit>\d+) )?(?P<setting>.*)$").assign(method=taken["method"])
+    of_seed["fit"] = of_seed["fit"].fillna("0").astype(int)
+    settings = of_seed.groupby(["method", "fit"])["setting"].agg("; ".join).rename("settings by fold")
     table = means.to_frame().join(settings).fillna({"settings by fold": ""}).reset_index()
+    table = table.rename(columns={"fit": "seed"})
     return table.assign(method=table["method"].map(_label), seed=table["seed"].replace(0, None).astype("Int64"))
 
 

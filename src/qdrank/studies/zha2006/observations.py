@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from itertools import chain
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 
-from qdrank.evaluation.observations import Contrast, Observations, contrast, refitted
+from qdrank.evaluation.observations import Observations
+from qdrank.evaluation.values import Values as Contrast
 from qdrank.layout import FloatArray
 from qdrank.studies.making import Inputs, Shown
 from qdrank.studies.zha2006.claims import name
@@ -32,14 +34,16 @@ COMPARED = (
 )
 
 
-def gather(inputs: Inputs, shown: Shown) -> Observations:
+def gather(inputs: Inputs, shown: Shown) -> tuple[pd.DataFrame, Observations]:
     """Observations of one data set from its artifacts."""
     cell = shown.options["paper_alpha"], shown.options["paper_beta"]
     topics = inputs.table("topics", "topics").select(["query_id", "type"]).to_pylist()
     # Affine copies are copies in grades: for other targets their names do not give the true maps.
     known = shown.options["targets"] == "grades"
     types = {row["query_id"]: row["type"] or "" for row in topics} if known else {}
-    return observations(inputs.table("cells", CELLS_SHAPE), inputs.table("maps", MAPS_SHAPE), cell, types)
+    return pd.DataFrame({"method": []}), observations(
+        inputs.table("cells", CELLS_SHAPE), inputs.table("maps", MAPS_SHAPE), cell, types
+    )
 
 
 def observations(cells: pa.Table, maps: pa.Table, paper: Cell, types: dict[str, str]) -> Observations:
@@ -56,7 +60,7 @@ def observations(cells: pa.Table, maps: pa.Table, paper: Cell, types: dict[str, 
     for h in regressors(cells):
         claims |= _differences(cells, h)
         limit = values(cells, h, "limit scores")
-        claims[name(h, "limit")] = {"value": contrast(limit.value, limit.query_id, limit.fold)}
+        claims[name(h, "limit")] = {"value": Contrast(limit.value, limit.query_id, limit.fold)}
         claims |= _adjusted(maps, h, paper)
         for kind, which in (("atvt", "recovered"), ("weak", "recovered, weak")):
             if (ratio := _recovered(maps, h, kind, types)) is not None:
@@ -78,7 +82,7 @@ def _differences(cells: pa.Table, h: str) -> Observations:
 def _apart(one: Sequence[Values], other: Sequence[Values], base: float) -> Contrast:
     """Differences of two kinds as shares of the plain regressor's mean, paired by fit."""
     apart, ids, folds = differences(one, other) / base, one[0].query_id, one[0].fold
-    return refitted(apart, ids, folds) if apart.shape[1] > 1 else contrast(apart[:, 0], ids, folds)
+    return Contrast(apart, ids, folds)
 
 
 def _adjusted(maps: pa.Table, h: str, paper: Cell) -> Observations:
@@ -99,7 +103,7 @@ def _adjusted(maps: pa.Table, h: str, paper: Cell) -> Observations:
         each = [2 * gain * kept.sum() / (sign != 0).sum() / base for sign, gain in zip(signs, gains, strict=True)]
         ids, folds = (used[0].column(c).to_numpy(zero_copy_only=False)[kept] for c in ("query_id", "fold"))
         by_fit = np.stack(each, axis=1)[kept]
-        whole = refitted(by_fit, ids, folds) if len(fits) > 1 else contrast(by_fit[:, 0], ids, folds)
+        whole = Contrast(by_fit, ids, folds)
         claims[name(h, which)] = {"difference": whole}
     return claims
 
@@ -130,4 +134,4 @@ def _recovered(maps: pa.Table, h: str, kind: str, types: dict[str, str]) -> Cont
     one = {fold: alpha[(folds == fold) & (scale == "scale 1,")].mean() for fold in np.unique(folds)}
     twice = scale == "scale 2,"
     ratio = alpha[twice] / (2 * np.array([one[fold] for fold in folds[twice]])) - 1
-    return contrast(ratio, ids[twice], folds[twice])
+    return Contrast(ratio, ids[twice], folds[twice])

@@ -8,12 +8,14 @@ from itertools import count, takewhile
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from qdrank.errors import InputError
 from qdrank.evaluation.pairs import Pairs
+from qdrank.figures.numbers import where
 from qdrank.layout import FloatArray
 from qdrank.studies.zha2006.methods import refit_kind
 from qdrank.studies.zha2006.options import Cell
@@ -53,6 +55,18 @@ def chosen_rows(table: pa.Table, cell: Cell | None = None, **equal: str) -> pa.T
     for name, number in zip(("lam_alpha", "lam_beta"), cell or (), strict=False):
         mask = pc.and_(mask, pc.equal(table.column(name), number))
     return table.filter(mask).sort_by([("fold", "ascending"), ("query_id", "ascending")])
+
+
+def measured(cells: pd.DataFrame) -> pd.DataFrame:
+    """Test rows of the table of cells, further fits under the name of their kind, ``method``, with their number, ``fit``."""
+    rows = where(cells, role="test")
+    kinds = rows["kind"].str.extract(r"^(?P<method>.*?)(?:, fit (?P<fit>\d+))?$").fillna({"fit": "0"})
+    return rows.join(kinds.astype({"fit": int}), validate="one_to_one")
+
+
+def in_cell(rows: pd.DataFrame, cell: Cell) -> pd.DataFrame:
+    """Rows with these penalties on alpha and beta."""
+    return where(rows, lam_alpha=cell[0], lam_beta=cell[1])
 
 
 def values(table: pa.Table, h: str, kind: str, cell: Cell | None = None, column: str = "value") -> Values:
