@@ -35,7 +35,7 @@ import numpy as np
 import pyarrow as pa
 
 from qdrank.datasets.folds import ROLES
-from qdrank.datasets.judged import Judged, refits_table
+from qdrank.datasets.judged import Judged, TextArray, refits_table
 from qdrank.layout import FloatArray, IntArray
 from qdrank.learners.choose import Choice, ValidationQueries, choice_rows, choose
 from qdrank.learners.refits import fit_seed
@@ -135,11 +135,9 @@ class FoldRun:
         self, method: str, scores: FloatArray, *, fit: int = 0, x: float | None = None, **columns: Sequence[Any]
     ) -> None:
         """Add rows to the values: scores (n_documents,) of the test documents, measured; ``columns`` (n_queries,) follow."""
-        part, n = self.test, self.test.n_queries
-        rows = repeated(n, fold=self.fold, method=method, role="test") | {"fit": np.full(n, fit, dtype=np.int64)}
-        rows |= {"x": pa.array([x] * n, pa.float64()), "query_id": pa.array(part.query_id, pa.string())} | columns
-        names = self.measures or [self.measure]
-        self.values.append(pa.table(rows | measure(names, part.y, scores, part.offsets, unranked=part.unranked)))
+        part, names = self.test, self.measures or [self.measure]
+        of_queries = measure(names, part.y, scores, part.offsets, unranked=part.unranked)
+        self.values.append(value_rows(self.fold, method, part.query_id, columns | of_queries, fit=fit, x=x))
 
     def write(self, out: Mapping[str, str], kind: type[ServedRanker] = ServedRanker, **served: Any) -> None:
         """Write what ``out`` has files for; stored rankers are of a ``kind``."""
@@ -205,6 +203,16 @@ class FoldRun:
                 yield ranker, queries.values(scores)
 
         return choose(values()), setting_texts(settings)
+
+
+def value_rows(
+    fold: str, method: str, query_id: TextArray, measured: Mapping[str, Any], *, fit: int = 0, x: float | None = None
+) -> pa.Table:
+    """Rows of the artifact ``values``: test queries with what was measured, (n_queries,) each."""
+    n = len(query_id)
+    rows = repeated(n, fold=fold, method=method, role="test") | {"fit": np.full(n, fit, dtype=np.int64)}
+    rows |= {"x": pa.array([x] * n, pa.float64()), "query_id": pa.array(query_id, pa.string())}
+    return pa.table({**rows, **measured})
 
 
 def subsets(n: int, sizes: Sequence[int], repeats: int, seed: int) -> Iterator[tuple[int, int, IntArray]]:

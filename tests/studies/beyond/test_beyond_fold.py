@@ -45,7 +45,7 @@ from qdrank.studies.beyond.methods import (
 )
 from qdrank.studies.beyond.options import Options
 from qdrank.studies.beyond.rejudged import Rejudging
-from qdrank.studies.beyond.retrieved import JOBS
+from qdrank.studies.beyond.retrieved import FORMS
 from qdrank.studies.beyond.settings import Beyond
 from qdrank.studies.making import Inputs, Shown
 from qdrank.studies.running import View
@@ -135,7 +135,7 @@ def inputs(ladder, files, tmp_path_factory):
         write(folder / f"{name}.parquet", shape, table)
     made = {name: [str(folder / f"{name}.parquet")] for name in artifacts}
     # these data are no raw text, so that nothing is retrieved
-    return Inputs({job: [] for job in JOBS} | made | {name: [files[name]] for name in ("choices", "values")})
+    return Inputs({form: [] for form in FORMS} | made | {name: [files[name]] for name in ("choices", "values")})
 
 
 SHOWN = Shown("toy", "Toy", ["fold1"], INTERVAL, {})

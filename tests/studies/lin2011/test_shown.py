@@ -143,7 +143,7 @@ def test_tables_1_to_4(made):
     apart = mean(seeds, SELECT) - mean(seeds, RANKSVM)
     assert second["SelectRanker"]["MAP: difference"] == pytest.approx(apart)
     assert ("+" in second["SelectRanker"]["MAP"]) == (apart > 0)
-    third = [r for r in found["lin-table3"].to_pylist() if r["class"] == "all" and r["measure"] == "MAP"]
+    third = [r for r in found["lin-table3"].to_dict("records") if r["class"] == "all" and r["measure"] == "MAP"]
     assert {r["method"]: r["mean"] for r in third}["Transform"] == pytest.approx(mean(seeds, TRANSFORM))
     assert {r["method"] for r in third} == {"RankSVM", "Naive", "SelectRanker", "Transform", stage}
 
