@@ -28,7 +28,7 @@ from qdrank.rankers.lookup import Offline1, Offline2
 from qdrank.rankers.one_model import LinearRanker
 from qdrank.rankers.ready import ReadyModels
 from qdrank.rankers.served import ServedRanker
-from qdrank.studies.geng2008.online_ranker import OnlineRanker
+from qdrank.studies.geng2008.rankers import OnlineRanker
 
 #: Training queries, features, documents of a query, k.
 SHAPES = {

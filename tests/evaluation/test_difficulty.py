@@ -142,7 +142,7 @@ def test_a_class_of_few_queries_has_no_interval_and_no_test(most, n):
     for name in ("low", "high", "difference_low", "difference_high", "p", "p_holm"):
         assert (row[name] is not None) == enough, name
     assert row["mean"] > 0
-    shown = figures.readable_breakdown(found, {}, "base").to_pylist()
+    shown = figures.readable_breakdown(found.to_pandas(), {}, "base").to_dict("records")
     notes = {(r["class"], r["method"]): r["note"] for r in shown}
     assert notes["few", "better"] == ("" if enough else f"too few queries: {n}, and 60 are needed at this level")
     assert notes["rest", "better"] == ""
@@ -152,7 +152,7 @@ def test_a_class_of_few_queries_has_no_interval_and_no_test(most, n):
 
 
 def _drawn(found):
-    return figures.draw(found, title="toy", labels={"better": "Better"}, baseline="base")
+    return figures.draw(found.to_pandas(), title="toy", labels={"better": "Better"}, baseline="base")
 
 
 def test_intervals_stay_within_the_measure():
@@ -168,12 +168,12 @@ def test_intervals_stay_within_the_measure():
 
 def test_the_table_to_read_and_the_picture(tmp_path):
     found = breakdown(measures(), difficulty(judged()), ["ap", "p@1/letor4"], baseline="base", interval=INTERVAL)
-    shown = figures.readable_breakdown(found, {"base": "Base", "better": "Better"}, "base")
-    assert "difference from Base" in shown.column_names
-    assert set(shown.column("method").to_pylist()) == {"Base", "Better", "same"}
-    assert set(shown.column("measure").to_pylist()) == {"MAP", "P@1"}
+    shown = figures.readable_breakdown(found.to_pandas(), {"base": "Base", "better": "Better"}, "base")
+    assert "difference from Base" in shown
+    assert set(shown["method"]) == {"Base", "Better", "same"}
+    assert set(shown["measure"]) == {"MAP", "P@1"}
     for name in ("a", "b"):
-        drawn = figures.draw(found, title="toy", labels={"better": "Better"}, baseline="base")
+        drawn = figures.draw(found.to_pandas(), title="toy", labels={"better": "Better"}, baseline="base")
         save_figure(drawn, {"svg": tmp_path / f"{name}.svg"})
     assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
     assert list(DIFFICULTY_CLASSES) == ["hard", "normal", "easy"]

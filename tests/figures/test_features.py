@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 
@@ -70,25 +71,29 @@ def test_tables_of_single_features(judged: Judged) -> None:
     names = CONVENTIONS["letor4"]
     measures = measure_features(names, judged, judged.folds)
     columns = columns_table(["BM25", "feature 2", "PageRank"], 0)
-    by_fold, mean = fold_table(measures, columns), mean_table(measures, columns)
-    assert by_fold.num_rows == 15
-    assert mean.column("name").to_pylist() == ["BM25", "feature 2", "PageRank"]
-    second = [row["ap"] for row in by_fold.to_pylist() if row["feature"] == 2]
-    assert mean.column("ap")[1].as_py() == pytest.approx(np.mean(second))
+    frames = measures.to_pandas(), columns.to_pandas()
+    by_fold, mean = fold_table(*frames), mean_table(*frames)
+    assert len(by_fold) == 15
+    assert mean["name"].tolist() == ["BM25", "feature 2", "PageRank"]
+    second = by_fold[by_fold["feature"] == 2]["ap"]
+    assert mean["ap"].iloc[1] == pytest.approx(np.mean(second))
 
 
 def test_the_picture_holds_the_reference(judged: Judged, tmp_path: Path) -> None:
-    measures = measure_features(["ap"], judged, judged.folds)
+    values, columns = (
+        measure_features(["ap"], judged, judged.folds).to_pandas(),
+        columns_table(["a", "b", "c"], 2).to_pandas(),
+    )
     paths = {form: tmp_path / f"f.{form}" for form in ("parquet", "svg")}
-    draw(measures, columns_table(["a", "b", "c"], 2), paths, title="toy", dpi=50, level=0.9, resamples=100, seed=1)
+    draw(values, columns, paths, title="toy", dpi=50, level=0.9, resamples=100, seed=1)
     numbers = read(paths["parquet"], "figure").to_pylist()
     assert {row["feature"] for row in numbers if row["reference"]} == {3}
     assert numbers == sorted(numbers, key=lambda row: -row["mean"])
     # 20 queries are too few for an interval: grey and open, and the picture says so
     assert all(row["low"] is None and row["lacks"].startswith("too few queries: 20") for row in numbers)
     assert "grey, open: says nothing (too few queries)" in paths["svg"].read_text()
-    many = pa.concat_tables([measures] * 4)
-    draw(many, columns_table(["a", "b", "c"], 2), paths, title="toy", dpi=50, level=0.9, resamples=100, seed=1)
+    many = pd.concat([values] * 4)
+    draw(many, columns, paths, title="toy", dpi=50, level=0.9, resamples=100, seed=1)
     numbers = read(paths["parquet"], "figure").to_pylist()
     assert all(row["low"] < row["mean"] < row["high"] and not row["lacks"] for row in numbers)
     assert "grey" not in paths["svg"].read_text()

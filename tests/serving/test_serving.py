@@ -23,25 +23,19 @@ from qdrank.errors import InputError
 from qdrank.learners.estimator import fitted_names
 from qdrank.learners.ranksvm.estimator import RankSVM
 from qdrank.queries.artifacts import VectorOptions, describe_queries, load_queries
-from qdrank.queries.fitted import load_metric, load_scale, metric_table, scale_table
+from qdrank.queries.fitted import metric_table, scale_table
 from qdrank.queries.graph import GraphOptions, neighbours_table
-from qdrank.queries.recipe import document_vectors, topics_of
-from qdrank.rankers.documents import fold_documents
+from qdrank.queries.recipe import topics_of
 from qdrank.rankers.one_model import LinearRanker
-from qdrank.rankers.served import ServedRanker, write_ranker
 from qdrank.rankers.sizes import Setting, neighbour_count
 from qdrank.serving.loading import load_ranker
 from qdrank.store import CorruptArtifact, read, write
-from qdrank.store.lists import list_matrix
 from qdrank.studies.geng2008 import STUDY
-from qdrank.studies.geng2008.fold import GengFold, choose_settings, chosen_settings, sweep_table
-from qdrank.studies.geng2008.global_models import GlobalModels, train_global
-from qdrank.studies.geng2008.local_models import ModelBank, gathered, neighbourhoods, train_shard
-from qdrank.studies.geng2008.offline import OfflineModels, offline_table
-from qdrank.studies.geng2008.options import Options
-from qdrank.studies.geng2008.query_classes import query_classes
-from qdrank.studies.geng2008.rankers import FoldRankers
-from qdrank.studies.geng2008.shapes import LOCAL_SHAPE
+from qdrank.studies.geng2008.fold import write_fold
+from qdrank.studies.geng2008.global_models import write_global
+from qdrank.studies.geng2008.local_models import train_local
+from qdrank.studies.geng2008.methods import LOCAL, Options, scored
+from qdrank.studies.geng2008.offline import choose_offline
 from qdrank.workflow.recorded import recorded_text
 
 SIZES = {"train": 30, "vali": 10, "test": 10, "features": 8}
@@ -57,85 +51,53 @@ class Study:
         self.folder = folder / "fold1"
         files = {name: folder / f"{name}.parquet" for name in ("judged", "columns", "topics")}
         write_simulated(files, like="sim1", seed=3, **SIZES)
-        self.topics = read(files["topics"], "topics")
-        judged = load_judged(files["judged"])
+        self.topics, judged = read(files["topics"], "topics"), load_judged(files["judged"])
         if missing:
             rng = np.random.default_rng(1)
             judged = judged.with_features(np.where(rng.random(judged.X.shape) < 0.1, np.nan, judged.X))
-        self.options = VectorOptions(**{name: changes.get(name, value) for name, value in QUERIES.items()})
-        self.geng = Options(**{name: changes.get(name, value) for name, value in GENG.items()})
-        self.run(judged, scale, GraphOptions(metric=metric, largest=largest, search="brute"))
-
-    def run(self, judged, scale, graph):
-        write(self.folder / "queries.parquet", "queries", self.queries_table(judged))
-        queries = load_queries(self.folder / "queries.parquet")
-        graph_table, fitted = neighbours_table(queries, graph, judged.of_role("fold1", "train"))
-        write(self.folder / "metric.parquet", "fitted", metric_table(graph.metric, fitted))
-        write(self.folder / "neighbours.parquet", "neighbours", graph_table)
-        nearest = self.nearest = list_matrix(graph_table.column("neighbours"))
-        documents = fold_documents(judged, "fold1", scale)
-        classes = query_classes(queries, self.topics, seed=1)
-        whole = train_global(documents, classes.true[queries.is_train], [0.1, 0.01], tol=1e-6)
-        write(self.folder / "models/global.parquet", "models", whole)
-        wanted = neighbourhoods(queries, nearest, self.geng, 1)
-        local = train_shard(documents, queries, wanted, shard=0, n_shards=1, block=64, tol=1e-6)
-        local = gathered([local], queries.query_id)
-        write(self.folder / "models/local.parquet", LOCAL_SHAPE, local)
-        self.study = GengFold(
-            documents=documents,
-            queries=queries,
-            offline=OfflineModels(offline_table(queries, nearest, documents.parts["train"].pairs, self.geng)),
-            local=ModelBank(local),
-            whole=GlobalModels(whole),
-            classes=classes,
-            options=self.geng,
-            seed=1,
-        )
-        sweep = sweep_table("fold1", self.study)
-        self.chosen, choices = choose_settings("fold1", self.study, sweep, "mean_ndcg/geng")
+            files["judged"] = folder / "incomplete.parquet"
+            write(files["judged"], "judged", judged.to_table())
         self.test = judged.of_role("fold1", "test")
-        self.pack(judged, choices, scale, graph.metric)
-
-    def queries_table(self, judged):
+        self.options = VectorOptions(**{name: changes.get(name, value) for name, value in QUERIES.items()})
+        self.geng = {name: changes.get(name, value) for name, value in GENG.items()}
         table, scaler = describe_queries(judged, self.topics, REFERENCE, "fold1", self.options)
-        write(self.folder / "scale.parquet", "fitted", scale_table(scaler))
-        return table
+        queries = load_queries(self.made("queries", "queries", table))
+        graph = GraphOptions(metric=metric, largest=largest, search="brute")
+        near, fitted = neighbours_table(queries, graph, judged.of_role("fold1", "train"))
+        self.made("scale", "fitted", scale_table(scaler))
+        self.made("metric", "fitted", metric_table(metric, fitted))
+        self.made("neighbours", "neighbours", near)
+        self.solve(files, scale, metric)
 
-    def pack(self, judged, choices, scale, metric):
-        of, files = self.study, self.folder
-        self.recipe = document_vectors(
-            self.options,
-            load_scale(files / "scale.parquet"),
-            self.topics,
-            reference=REFERENCE,
-            missing=of.documents.fill is not None,
-        )
-        self.rankers = FoldRankers(
-            documents=of.documents,
-            queries=of.queries,
-            nearest=self.nearest,
-            topics=self.topics,
-            metric=metric,
-            fitted=load_metric(files / "metric.parquet"),
-            whole=of.whole,
-            local=of.local,
-            classes=of.classes,
-            options=self.geng,
-            tol=1e-6,
-            seed=1,
-            recipe=self.recipe,
-        )
-        for (_, method), setting in chosen_settings(choices).items():
-            ranker, queries = self.rankers.ranker(method, setting)
-            view = of.documents.view(scaled=False)
-            served = ServedRanker(
-                method=method, study="geng2008", fold="fold1", documents=view, queries=queries, ranker=ranker
+    def made(self, name, shape, table):
+        write(self.folder / f"{name}.parquet", shape, table)
+        return self.folder / f"{name}.parquet"
+
+    def solve(self, files, scale, metric):
+        """All that the workflow does with the queries."""
+        names = ("queries", "scale", "metric", "neighbours", "offline", "classes", "shard", "choices", "values")
+        out = {name: self.folder / f"{name}.parquet" for name in names}
+        out |= {name: self.folder / f"models/{name}.parquet" for name in ("global", "local")}
+        fold, training = "fold1", {"scale": scale, "tol": 1e-6, "seed": 1}
+        files, silent = {**files, **out, "whole": out["global"], "shards": [out["shard"]]}, lambda *_: None
+        lambdas, made = [0.1, 0.01], {"classes": out["classes"], "models": out["global"]}
+        write_global(files, made, fold, lambdas=lambdas, starts=1, **training, log=silent)
+        train_local(files, out["shard"], fold, (0, 1), geng=self.geng, block=64, **training, log=silent)
+        choose_offline(files, out["offline"], fold, geng=self.geng)
+        for method in scored(Options(**self.geng)):
+            out[method], out[f"served_{method}"] = (
+                self.folder / f"{of}/{method}.parquet" for of in ("scores", "served")
             )
-            write_ranker(files / "served" / f"{method}.parquet", served)
+        options = {"geng": self.geng, "measure": "mean_ndcg/geng", "queries": vars(self.options), "metric": metric}
+        self.run = write_fold(files, out, fold, **options, starts=1, **training, log=silent)
+        self.models = self.run.options
 
     def scores(self, method, setting=None):
         name = STUDY.served.get(method, method)
-        return next(self.study.scores("test", name, [setting or self.chosen[name]]))[1]
+        if setting is None:
+            return self.run.scores[name][0]
+        one = self.models.of_neighbours(name, setting) if name in LOCAL else self.models.of_all(name, setting.lam)
+        return one.predict(self.models.documents.parts["test"], np.zeros((self.test.n_queries, 0)))
 
     def own(self):
         return topics_of(self.topics, self.test.query_id.tolist())[0] if self.options.query_columns else None
@@ -171,7 +133,6 @@ def test_scores_are_those_of_the_study(variant: str, tmp_path: Path) -> None:
     study = Study(tmp_path, **VARIANTS[variant])
     for method in READY:
         ranker = load_ranker(study.folder, method)
-        assert setting_of(ranker) == study.chosen[STUDY.served[method]]
         expected = study.scores(method)
         assert np.array_equal(ranker.score_many(study.test.X, study.test.offsets, query_columns=study.own()), expected)
         own = study.own()
@@ -187,7 +148,6 @@ def test_online_scores_are_those_of_the_study_to_the_tolerance_of_training(varia
     """Two models within a gap of F are at most 2 sqrt(2 gap F / lam) apart."""
     study = Study(tmp_path, **VARIANTS[variant])
     ranker, expected = load_ranker(study.folder, "online"), study.scores("online")
-    assert setting_of(ranker) == study.chosen["knn-online"]
     scores = ranker.score_many(study.test.X, study.test.offsets, query_columns=study.own())
     inner = ranker.ranker
     scaled = np.linalg.norm((study.test.X - inner.mean) * inner.inverse, axis=1)
@@ -208,7 +168,7 @@ def test_online_models_are_certified_and_of_any_setting(tiny: Study) -> None:
         model = inner.trained(vector)
         assert model.gaps.max() <= 1e-6
         near = np.sort(np.argsort(((inner.vectors_ - vector) ** 2).sum(axis=1), kind="stable")[:7])
-        train = tiny.study.documents.parts["train"].take(near)
+        train = tiny.models.documents.parts["train"].take(near)
         scaled = (train.X - inner.mean) * inner.inverse
         peer = RankSVM(lam=0.02, tol=1e-10).fit(scaled, train.y, train.query)
         np.testing.assert_allclose(model.W[0], peer.coef_, atol=2 * np.sqrt(2e-6 / 0.02))
@@ -282,7 +242,7 @@ def test_the_score_may_take_the_place_of_the_label(tiny: Study, new: Path, capsy
 
 
 def test_other_trained_settings_can_be_asked_for(tiny: Study, new: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for setting in tiny.study.local.settings("neighbours"):
+    for setting in tiny.models.local.settings("neighbours"):
         ranker = load_ranker(tiny.folder, "offline1", k=setting.k if setting.k > 1 else 1.5, lam=setting.lam)
         assert setting_of(ranker) == setting
         assert np.array_equal(ranker.score_many(tiny.test.X, tiny.test.offsets), tiny.scores("offline1", setting))
@@ -326,8 +286,7 @@ def test_classes_of_queries_are_guessed_from_what_the_study_saw(tiny: Study) -> 
 
 
 def test_a_ranker_comes_back_as_it_was(tiny: Study) -> None:
-    for method, setting in tiny.chosen.items():
-        ranker, _ = tiny.rankers.ranker(method, setting)
+    for method, ranker in tiny.run.made.items():
         again = load_ranker(tiny.folder, method).ranker
         assert type(again) is type(ranker)
         for name in fitted_names(ranker):
@@ -423,13 +382,6 @@ def judged_of(data):
         y=data.y.astype(np.int64),
         X=data.X,
     )
-
-
-def test_vectors_of_another_configuration_are_not_packed(tiny: Study) -> None:
-    other = judged_of(simulate("sim1", 4, **SIZES)).of_role("fold1", "train")
-    stored = tiny.study.queries.vectors[tiny.study.queries.is_train]
-    with pytest.raises(InputError, match="do not match these documents"):
-        tiny.recipe.refuse_others(other, None, stored)
 
 
 def test_no_folder_is_made_for_the_output(

@@ -11,7 +11,7 @@ from qdrank.datasets.simulated.simweb.settings import QUERY_KINDS, WebSimulation
 from qdrank.datasets.simulated.simweb.world import simulate_web
 from qdrank.queries.vectors import Standardiser, query_vectors
 from qdrank.store import read
-from qdrank.studies.geng2008.query_types import TypeClassifier
+from qdrank.studies.geng2008.class_ranker import TypeClassifier
 from qdrank.text.features import letor46_columns
 from qdrank.text.simweb import REFERENCE_NAME, TOPIC_COLUMNS, judged_web, write_simweb
 

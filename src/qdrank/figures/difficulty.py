@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-import pyarrow as pa
+import pandas as pd
 
 from qdrank.datasets.judged import load_judged
 from qdrank.evaluation.difficulty import ALL, NONE, breakdown, difficulty
-from qdrank.figures.palette import BLUE
+from qdrank.figures.numbers import where
+from qdrank.figures.palette import BLUE, Look
+from qdrank.figures.pictures import forest, height_of, label_rows
 from qdrank.figures.style import label_axes, new_figure, save_figure
 from qdrank.figures.tables import write_table
 from qdrank.measures.names import parse
@@ -40,7 +41,7 @@ def write_breakdown(
     baseline = next((method for method in against if method in known), known[0])
     log("against %s", baseline)
     known_classes = difficulty(load_judged(files["judged"], []), classes)
-    table = breakdown(measured, known_classes, measures, baseline=baseline, interval=interval)
+    table = breakdown(measured, known_classes, measures, baseline=baseline, interval=interval).to_pandas()
     forms = {form: path for form, path in out.items() if not form.startswith("figure_")}
     write_table(readable_breakdown(table, labels, baseline), forms, title=f"{title}: measures by difficulty")
     write(out["figure_parquet"], "figure", table)
@@ -48,22 +49,18 @@ def write_breakdown(
     save_figure(figure, {form: out[f"figure_{form}"] for form in formats}, dpi=dpi)
 
 
-def readable_breakdown(table: pa.Table, labels: Mapping[str, str], baseline: str) -> pa.Table:
+def readable_breakdown(table: pd.DataFrame, labels: Mapping[str, str], baseline: str) -> pd.DataFrame:
     """The breakdown with labels for names: one row per measure, class and method."""
-    base = labels.get(baseline, baseline)
-    rows = []
-    for row in table.to_pylist():
-        shown: dict[str, Any] = {"measure": parse(row["measure"]).title, "class": row["class"]}
-        shown |= {"relevant documents": row["relevant"], "queries": row["queries"], "share": row["share"]}
-        shown |= {"method": labels.get(row["method"], row["method"]), "mean": row["mean"]}
-        shown |= {f"difference from {base}": row["difference"], "low": row["difference_low"]}
-        shown |= {"high": row["difference_high"], "p": row["p"], "p (Holm)": row["p_holm"]}
-        rows.append(shown | {"note": row["lacks"]})
-    return pa.Table.from_pylist(rows)
+    named = {"measure": "measure", "class": "class", "relevant": "relevant documents", "queries": "queries"}
+    named |= {"share": "share", "method": "method", "mean": "mean"}
+    named |= {"difference": f"difference from {labels.get(baseline, baseline)}"}
+    named |= {"difference_low": "low", "difference_high": "high", "p": "p", "p_holm": "p (Holm)", "lacks": "note"}
+    titles = table["measure"].map(lambda name: parse(name).title)
+    return table[[*named]].assign(measure=titles, method=table["method"].replace(labels)).rename(columns=named)
 
 
 def draw(
-    table: pa.Table,
+    table: pd.DataFrame,
     *,
     title: str,
     labels: Mapping[str, str],
@@ -73,48 +70,38 @@ def draw(
 ) -> Any:
     """Draw one row of panels per measure, one panel per class: differences from the baseline with their intervals.
 
+    Marks are open where Holm's p-value does not tell the difference from 0.
+
     Parameters
     ----------
     table : as from `qdrank.evaluation.difficulty.breakdown`
     labels, colours : of the methods; a method that has no colour is drawn in blue
     """
-    rows = [row for row in table.to_pylist() if row["class"] not in (ALL, NONE) and row["method"] != baseline]
-    measures = list(dict.fromkeys(row["measure"] for row in rows)) or ["ap"]
-    classes = list(dict.fromkeys(row["class"] for row in rows)) or [ALL]
-    methods = list(dict.fromkeys(row["method"] for row in rows))
-    height = 0.9 + len(measures) * (0.9 + 0.17 * max(len(methods), 2))
-    figure, panels = new_figure(len(measures), len(classes), height=height, squeeze=False, sharey=True)
-    for line, measure in zip(panels, measures, strict=True):
+    rows = table[~table["class"].isin([ALL, NONE]) & (table["method"] != baseline)]
+    rows = rows.assign(open=~(rows["p_holm"] < _SURE))
+    measures, classes, methods = (list(rows[name].unique()) for name in ("measure", "class", "method"))
+    looks = {name: Look(name, labels.get(name, name), (colours or {}).get(name, BLUE), "o") for name in methods}
+    height = 0.9 + max(len(measures), 1) * height_of(max(len(methods), 2))
+    shape = max(len(measures), 1), max(len(classes), 1)
+    figure, panels = new_figure(*shape, height=height, squeeze=False, sharey=True)
+    for line, measure in zip(panels, measures, strict=False):
         for axes, name in zip(line, classes, strict=True):
-            of_class = [row for row in rows if row["measure"] == measure and row["class"] == name]
-            _draw_panel(axes, of_class, methods, colours or {}, parse(measure).title)
-        line[0].set_ylim(0.3 - max(len(methods), 2), 0.7)
-        line[0].set_yticks(
-            -np.arange(len(methods)), [labels.get(method, method) for method in methods], fontsize="x-small"
-        )
+            of_class = where(rows, **{"measure": measure, "class": name})
+            forest(axes, of_class, looks)
+            axes.locator_params(axis="x", nbins=3)
+            axes.tick_params(axis="x", labelsize="small")
+            axes.set_title(_head(of_class), fontsize="small")
+            label_axes(axes, parse(measure).title, "")
+        label_rows(line[0], [look.label for look in looks.values()])
     base = labels.get(baseline, baseline)
     figure.suptitle(f"{title}: difference from {base} by difficulty, {level:.0%} intervals", fontsize="medium")
     figure.draw_without_rendering()  # long labels need a second round of the layout
     return figure
 
 
-def _draw_panel(
-    axes: Any, rows: Sequence[Mapping[str, Any]], methods: Sequence[str], colours: Mapping[str, str], title: str
-) -> None:
-    axes.axvline(0, color="black", linewidth=0.8)
-    for row in rows:
-        y, colour = -methods.index(row["method"]), colours.get(row["method"], BLUE)
-        sure = row["p_holm"] is not None and row["p_holm"] < _SURE
-        if row["difference_low"] is not None:
-            axes.hlines(y, row["difference_low"], row["difference_high"], color=colour)
-        axes.plot(row["difference"], y, color=colour, marker="o", markerfacecolor=colour if sure else "white")
-    axes.locator_params(axis="x", nbins=3)
-    axes.tick_params(axis="x", labelsize="small")
-    if rows:
-        n = rows[0]["queries"]
-        head = (
-            f"{rows[0]['class']}\n{rows[0]['relevant']}\n{n} {'query' if n == 1 else 'queries'}, {rows[0]['share']:.0%}"
-        )
-        head += "\ntoo few for intervals" if all(row["difference_low"] is None for row in rows) else ""
-        axes.set_title(head, fontsize="small")
-    label_axes(axes, title, "")
+def _head(rows: pd.DataFrame) -> str:
+    """The class of these rows, and its queries."""
+    first = rows.iloc[0]
+    queries = f"{first['queries']} {'query' if first['queries'] == 1 else 'queries'}, {first['share']:.0%}"
+    head = f"{first['class']}\n{first['relevant']}\n{queries}"
+    return f"{head}\ntoo few for intervals" if rows["difference_low"].isna().all() else head

@@ -16,8 +16,8 @@ import pandas as pd
 from qdrank.figures.palette import Look
 from qdrank.figures.style import error_bars, label_axes, new_figure
 
-_WIDEST = 34
-"""Letters in a line of a row's label."""
+_WIDEST, _MANY = 34, 25
+"""Letters in a line of a row's label, and rows from which on labels are smaller."""
 
 
 def forest(
@@ -31,13 +31,15 @@ def forest(
 ) -> None:
     """A row for each of ``rows``, from the top; differences beside a line at 0.
 
-    With one look for all, the legend has it. ``shift`` moves marks up, so that each row may have several.
+    With one look for all, the legend has it. ``shift`` moves marks up, so that each row may have several. Marks are open where
+    the column ``open`` says so.
     """
     for i, row in enumerate(rows.to_dict("records")):
         look, y = looks if isinstance(looks, Look) else looks[row["method"]], shift - i
         if ends is not None:
             axes.hlines(y, row[f"{ends}low"], row[f"{ends}high"], color=look.colour)
-        axes.plot(row[value], y, color=look.colour, marker=look.marker, linestyle="none")
+        face = "white" if row.get("open") else look.colour
+        axes.plot(row[value], y, color=look.colour, marker=look.marker, markerfacecolor=face, linestyle="none")
     if isinstance(looks, Look):
         axes.plot([], [], **looks.marked | {"linestyle": "none"})
     axes.set_ylim(0.4 - len(rows), 0.6)
@@ -49,12 +51,12 @@ def forest(
 def label_rows(axes: Any, labels: Sequence[str]) -> None:
     """Name the rows of a `forest`."""
     wrapped = [fill(label, _WIDEST) for label in labels]
-    axes.set_yticks(-np.arange(len(labels)), wrapped, fontsize="small" if len(labels) < 25 else "x-small")
+    axes.set_yticks(-np.arange(len(labels)), wrapped, fontsize="small" if len(labels) < _MANY else "x-small")
 
 
-def height_of(rows: int) -> float:
+def height_of(rows: float) -> float:
     """Inches of a figure of so many rows."""
-    return 1.0 + 0.26 * rows
+    return 1.0 + (0.26 if rows < _MANY else 0.2) * rows
 
 
 def forests(

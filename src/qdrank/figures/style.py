@@ -36,6 +36,8 @@ _STYLE: Any = {
     "savefig.facecolor": "white",
     # Ids in SVG are hashed with a random salt unless one is given.
     "svg.hashsalt": "qdrank",
+    # Hinted letters are wider or narrower at other resolutions than that of the layout.
+    "text.hinting": "none",
 }
 # No date, no version of the library: they would change the bytes from run to run.
 _METADATA: dict[str, dict[str, Any]] = {

@@ -108,7 +108,8 @@ class ValidationQueries:
 
 
 def _rounded_mean(values: ArrayLike) -> float:
-    return round(float(np.mean(np.asarray(values, dtype=np.float64))), _DECIMALS)
+    array = np.asarray(values, dtype=np.float64)
+    return round(float(array.mean()), _DECIMALS) if array.size else float("nan")
 
 
 class Choice(Generic[T]):

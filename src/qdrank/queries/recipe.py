@@ -11,7 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from qdrank.datasets.columns import reference_column
-from qdrank.datasets.judged import Judged, load_judged
+from qdrank.datasets.judged import load_judged
 from qdrank.datasets.letor.features import minmax_per_query
 from qdrank.errors import InputError
 from qdrank.layout import FloatArray, IntArray, rows_of
@@ -79,12 +79,6 @@ class DocumentVectors:
         return (
             np.hstack([made, checked_columns(query_columns, len(made), self.own_columns)]) if self.own_columns else made
         )
-
-    def refuse_others(self, train: Judged, query_columns: FloatArray | None, stored: FloatArray) -> None:
-        """Raise unless these training documents give the stored vectors (n_queries, n_columns)."""
-        if not np.array_equal(self.vectors(train.X, train.offsets, query_columns), stored):
-            fix = "run the workflow again; do not mix results of different configurations"
-            raise InputError("the stored query vectors do not match these documents and settings", fix=fix)
 
 
 def document_vectors(

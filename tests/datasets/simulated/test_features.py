@@ -23,7 +23,8 @@ from qdrank.errors import InputError
 from qdrank.layout import query_index, query_offsets
 from qdrank.queries.neighbours import neighbours
 from qdrank.queries.vectors import Standardiser, query_vectors
-from qdrank.studies.geng2008.query_types import TypeClassifier, type_scores
+from qdrank.studies.geng2008.class_ranker import TypeClassifier
+from qdrank.studies.geng2008.query_classes import type_scores
 
 SMALL = Simulation(train=300, vali=60, test=60, features=40)
 

@@ -18,8 +18,7 @@ from qdrank.store.lists import list_column
 from qdrank.studies.geng2008 import bound, fig1, figures
 from qdrank.studies.geng2008.curves import along_k, curve
 from qdrank.studies.geng2008.methods import BY_NAME, MEASURE, PAPER
-from qdrank.studies.geng2008.query_classes import K_MEANS, NO_CLASSIFIER
-from qdrank.studies.geng2008.shapes import CLASSES_SHAPE, SWEEP_SHAPE
+from qdrank.studies.geng2008.query_classes import CLASSES_SHAPE, K_MEANS, NO_CLASSIFIER
 from qdrank.studies.geng2008.tables import classes_table, variants_table
 from qdrank.studies.making import Inputs, Shown
 
@@ -39,14 +38,14 @@ def made_measures(n=80):
     return pa.Table.from_pylist([rows[i] for i in rng.permutation(len(rows))])
 
 
-def made_sweep(n=30):
+def made_values(n=30):
     rng = np.random.default_rng(3)
     rows = []
     for method in ("single", "knn-online", "knn-offline1", "knn-offline2", "knn-random"):
         for fold, ks in (("fold1", [2, 5, 10]), ("fold2", [2, 6, 12])):
             for k in ks[-1:] if method == "single" else ks:
                 for q in range(n):
-                    row = {"fold": fold, "role": "test", "method": method, "k": k, "lam": LAM}
+                    row = {"fold": fold, "role": "test", "method": method, "fit": 0, "x": float(k)}
                     row |= {"query_id": f"{fold}-{q}", "mean_ndcg/geng": rng.random(), "ndcg@5/geng": rng.random()}
                     gamma = (1 - k / ks[-1]) * (1 + (method == "knn-offline2"))
                     rows.append(row | {"ndcg@10/geng": k / ks[-1], "gamma": gamma if k > 2 or q else np.inf})
@@ -90,7 +89,7 @@ def test_controls_and_differences_are_figures_of_their_own(tmp_path):
 
 
 def test_figure_8_has_single_at_all_training_queries(tmp_path):
-    table = drawn_twice(tmp_path, figures.draw_neighbours, sweeps=(SWEEP_SHAPE, made_sweep())).to_pylist()
+    table = drawn_twice(tmp_path, figures.draw_neighbours, values=("values", made_values())).to_pylist()
     own = [r for r in table if (r["method"], r["measure"]) == ("knn-online", "ndcg@10/geng")]
     assert [r["k"] for r in own] == [2, 5.5, 11]
     assert [r["mean"] for r in own] == pytest.approx([(1 / 5 + 1 / 6) / 2, 0.5, 1])
@@ -99,7 +98,7 @@ def test_figure_8_has_single_at_all_training_queries(tmp_path):
 
 
 def test_figure_9_counts_ratios_that_are_not_finite(tmp_path):
-    table = drawn_twice(tmp_path, figures.draw_ratios, sweeps=(SWEEP_SHAPE, made_sweep())).to_pylist()
+    table = drawn_twice(tmp_path, figures.draw_ratios, values=("values", made_values())).to_pylist()
     first = [r for r in table if r["method"] == "knn-offline1"]
     assert [r["empty"] for r in first] == [2, 0, 0]
     assert first[1]["mean"] == pytest.approx(0.5)
@@ -207,7 +206,7 @@ def test_values_are_joined_on_query_ids():
 
 
 def test_a_curve_puts_folds_together():
-    found = curve(along_k(made_sweep().to_pandas(), LAM), "knn-online", "ndcg@10/geng")
+    found = curve(along_k(made_values().to_pandas()), "knn-online", "ndcg@10/geng")
     assert found.shape == (60, 3)
     assert found.columns[-1][1] == 1
 

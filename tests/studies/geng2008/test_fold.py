@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import pyarrow as pa
 import pytest
 from tests.studies.geng2008.world import GENG, TOL, study, world
 
@@ -13,15 +12,26 @@ from qdrank.layout import shuffled_within
 from qdrank.measures import measure
 from qdrank.rankers.sizes import Setting
 from qdrank.studies.geng2008 import stability
-from qdrank.studies.geng2008.fold import LOCAL, SWEPT, GengFold, choose_settings, chosen_settings, sweep_table
-from qdrank.studies.geng2008.methods import GLOBAL
+from qdrank.studies.geng2008.fold import FoldModels, FoldQueries, curves, fold_run
+from qdrank.studies.geng2008.methods import BY_NAME, GLOBAL, LOCAL
 from qdrank.studies.geng2008.offline import OfflineModels, offline_table
-from qdrank.studies.geng2008.stability import FoldNeighbourhoods, HingeModels, bound_table, largest_difference
+from qdrank.studies.geng2008.stability import HingeModels, bound_table, largest_difference
+
+MEASURE = "mean_ndcg/geng"
 
 
 @pytest.fixture(scope="module")
-def fold() -> GengFold:
+def fold() -> FoldModels:
     return study()
+
+
+def run_of(models):
+    return fold_run("fold1", models, None, measure=MEASURE)
+
+
+@pytest.fixture(scope="module")
+def run(fold):
+    return run_of(fold)
 
 
 def nearest():
@@ -33,13 +43,8 @@ def pairs(fold):
 
 
 def neighbourhoods(fold, **changes):
-    given = {name: getattr(fold, name) for name in ("documents", "queries", "offline", "options")}
-    return FoldNeighbourhoods(**{**given, "nearest": nearest(), **changes})
-
-
-@pytest.fixture(scope="module")
-def sweep(fold):
-    return sweep_table("fold1", fold)
+    given = {name: getattr(fold, name) for name in FoldQueries.__dataclass_fields__}
+    return FoldQueries(**given | changes)
 
 
 def models_by_hand(fold, method, setting, q):
@@ -60,21 +65,18 @@ def models_by_hand(fold, method, setting, q):
 @pytest.mark.parametrize("method", ["knn-online", "knn-offline1", "knn-offline2"])
 def test_scores_are_those_of_the_right_model(fold, method):
     setting = Setting(7, 0.01)
-    _, scores = next(fold.scores("test", method, [setting]))
     test = fold.documents.parts["test"]
+    scores = fold.of_neighbours(method, setting).predict(test, None)
     for q in range(test.n_queries):
         rows = slice(test.offsets[q], test.offsets[q + 1])
         w = models_by_hand(fold, method, setting, q)
         np.testing.assert_allclose(scores[rows], test.X[rows].astype(float) @ w, rtol=1e-10)
 
 
-def test_change_ratios_in_the_sweep_are_counted_in_pairs(fold, sweep):
-    setting, train = Setting(7, 0.01), nearest()[fold.rows("train")]
-    rows = [
-        row
-        for row in sweep.to_pylist()
-        if (row["role"], row["method"], row["k"], row["lam"]) == ("test", "knn-offline2", *setting)
-    ]
+def test_change_ratios_along_k_are_counted_in_pairs(fold, run):
+    train = nearest()[fold.rows("train")]
+    found = [row for table in curves(run) for row in table.to_pylist()]
+    rows = [row for row in found if (row["role"], row["method"], row["x"]) == ("test", "knn-offline2", 7)]
     for row, q in zip(rows, fold.rows("test"), strict=True):
         mine = set(nearest()[q, :7].tolist())
         theirs = set(train[nearest()[q, 0], :7].tolist())
@@ -82,45 +84,40 @@ def test_change_ratios_in_the_sweep_are_counted_in_pairs(fold, sweep):
         assert row["gamma"] == pytest.approx((p1 + p2 - 2 * both) / min(p1, p2))
 
 
-def test_the_choice_is_the_best_on_validation(fold, sweep):
-    chosen, choices = choose_settings("fold1", fold, sweep, "mean_ndcg/geng")
-    assert set(chosen) == {*GLOBAL, *LOCAL}
-    vali = fold.documents.parts["vali"]
-    for method in chosen:
-        values = {}
-        for setting, scores in fold.scores("vali", method, fold.eligible(method)):
-            order = shuffled_within(vali.offsets, fold.seed)
-            shuffled = measure(SWEPT, vali.y[order], scores[order], vali.offsets)
-            values[setting] = round(shuffled["mean_ndcg/geng"].mean(), 12)
-        assert chosen[method] == max(values, key=values.get)
-    assert {name: s for (_, name), s in chosen_settings(choices).items()} == chosen
-    assert sum(choices.column("chosen").to_pylist()) == len(chosen)
+def test_the_choice_is_the_best_on_validation(fold, run):
+    assert list(run.made) == [*GLOBAL, *LOCAL]
+    order = shuffled_within(fold.documents.parts["vali"].offsets, fold.seed)
+    for method, chosen in run.made.items():
+        values = []
+        for ranker in (tried := fold.tried(method)):
+            vali, vectors = run.views[BY_NAME[method].sees].parts["vali"]
+            scores = ranker.predict(vali, vectors)
+            shuffled = measure([MEASURE], vali.y[order], scores[order], vali.offsets)
+            values.append(round(shuffled[MEASURE].mean(), 12))
+        assert chosen.settings() == tried[values.index(max(values))].settings()
+    assert sum(row["chosen"] for row in run.choices) == len(run.made)
 
 
-def test_fixed_settings_need_no_validation(fold, sweep):
-    fixed = GengFold(**{**vars_of(fold), "options": GENG.model_copy(update={"choose": "fixed"})})
-    chosen, _ = choose_settings("fold1", fixed, sweep, "mean_ndcg/geng")
-    assert chosen["knn-online"] == Setting(7, 0.01)
-    assert chosen["single"] == Setting(fold.m, 0.01)
+def test_fixed_settings_need_no_validation(fold):
+    documents = fold.documents
+    empty = replace(documents, parts=documents.parts | {"vali": documents.parts["vali"].take(np.arange(0))})
+    for models in (replace(fold, options=GENG.model_copy(update={"choose": "fixed"})), replace(fold, documents=empty)):
+        made = run_of(models).made
+        assert made["knn-online"].setting == Setting(7, 0.01)
+        assert made["single"].lam == 0.01
 
 
-def vars_of(fold):
-    return {name: getattr(fold, name) for name in GengFold.__dataclass_fields__}
+@pytest.mark.parametrize("method", ["qc", "qc-documents"])
+def test_qc_uses_the_model_of_the_guessed_class(fold, run, method):
+    ranker = fold.of_all(method, 0.1)
+    guess, test = fold.guessers[method].guess[fold.rows("test")], run.views[BY_NAME[method].sees].parts["test"]
+    for i, name in zip(ranker.guessed(test[1]), guess, strict=True):
+        assert (ranker.weights_[i] == fold.whole[0.1][f"class:{name}"]).all()
 
 
-def test_qc_uses_the_model_of_the_guessed_class(fold):
-    guess = fold.classes.guess[fold.rows("test")]
-    found = fold.whole.by_class(guess, 0.1)
-    for w, name in zip(found, guess, strict=True):
-        assert (w == fold.whole.weights(f"class:{name}", 0.1)).all()
-    assert (fold.whole.by_class(np.array(["unheard of"]), 0.1)[0] == fold.whole.weights("single", 0.1)).all()
-
-
-def test_qc_from_documents_uses_its_own_guess(fold):
-    setting, rows = fold.settings("qc-documents")[0], fold.rows("test")
-    assert (fold.classes.guess[rows] != fold.classes.from_documents[rows]).any()
-    expected = fold.whole.by_class(fold.classes.from_documents[rows], setting.lam)
-    assert (fold.weights("test", "qc-documents", setting) == expected).all()
+def test_both_qc_guess_on_their_own(fold):
+    first, second = (fold.guessers[method].guess for method in ("qc", "qc-documents"))
+    assert (first != second).any()
 
 
 def test_the_bound_holds_and_is_zero_for_equal_models(fold):
@@ -187,10 +184,3 @@ def test_kappa_is_the_longest_difference_of_a_pair(fold):
             for j in range(lower[i], len(X)):
                 longest = max(longest, float(((X[i].astype(float) - X[j]) ** 2).sum()))
     assert largest_difference(data) == pytest.approx(longest, rel=1e-6)
-
-
-def test_a_lambda_of_many_digits_is_read_back_as_it_was():
-    setting = Setting(7, 0.0123456789012345)
-    row = {"fold": "fold1", "method": "knn-online", "setting": setting.text, "chosen": True}
-    row |= {"k": setting.k, "lam": setting.lam}
-    assert chosen_settings(pa.Table.from_pylist([row])) == {("fold1", "knn-online"): setting}

@@ -23,11 +23,11 @@ def rows(shares):
     for fold, m in SIZES.items():
         for role in ("vali", "test"):
             for query in (f"{fold}-a", f"{fold}-b"):
-                head = {"fold": fold, "role": role, "query_id": query, "lam": 0.01}
-                yield head | {"method": "single", "k": m, MEASURE: SINGLE, "gamma": np.nan}
+                head = {"fold": fold, "role": role, "query_id": query}
+                yield head | {"method": "single", "x": m, MEASURE: SINGLE, "gamma": np.nan}
                 for method in KNN:
                     for share in shares:
-                        swept = {"k": round(share * m), MEASURE: value(share), "gamma": 1 - share}
+                        swept = {"x": round(share * m), MEASURE: value(share), "gamma": 1 - share}
                         yield head | {"method": method} | swept
 
 
@@ -37,12 +37,12 @@ def inputs(sweep):
 
 
 def found(shares):
-    return observations(*inputs(list(rows(shares))), 0.01)
+    return observations(*inputs(list(rows(shares))))
 
 
 @pytest.mark.parametrize("shares", [(0.1, 0.27, 0.5, 1.0), (0.1, 0.27, 0.5)])
 def test_shares_are_of_all_training_queries(shares):
-    own = curve(along_k(pd.DataFrame(rows(shares)), 0.01), "knn-online", MEASURE)
+    own = curve(along_k(pd.DataFrame(rows(shares))), "knn-online", MEASURE)
     np.testing.assert_allclose(own.columns.get_level_values("share").tolist(), shares)
 
 
@@ -81,8 +81,8 @@ def test_the_best_k_is_found_in_each_fold_and_never_on_test_queries():
     for row in sweep:
         if row["role"] == "vali" and row["method"] == "knn-online":
             best = 0.5 if row["fold"] == "fold1" else 0.9
-            row[MEASURE] = 1.0 if row["k"] == round(best * SIZES[row["fold"]]) else 0.0
-    contrasts = observations(*inputs(sweep), 0.01)["curve knn-online"]
+            row[MEASURE] = 1.0 if row["x"] == round(best * SIZES[row["fold"]]) else 0.0
+    contrasts = observations(*inputs(sweep))["curve knn-online"]
     rise = dict(zip(contrasts["rise"].query_id, contrasts["rise"].value[:, 0], strict=True))
     assert rise["fold1-a"] == pytest.approx(value(0.5) - value(0.1))
     assert rise["fold2-a"] == pytest.approx(value(0.9) - value(0.1))
@@ -90,7 +90,7 @@ def test_the_best_k_is_found_in_each_fold_and_never_on_test_queries():
 
 def test_without_validation_queries_there_is_no_claim_about_the_curve():
     sweep = [row for row in rows((0.1, 0.5, 1.0)) if row["role"] == "test"]
-    found = observations(*inputs(sweep), 0.01)
+    found = observations(*inputs(sweep))
     assert not [name for name in found if name.startswith(("curve", "flat"))]
     assert "k = m" in found
 

@@ -11,8 +11,7 @@ from qdrank.learners.ranksvm.estimator import RankSVM
 from qdrank.rankers.sizes import Setting, by_lambda, neighbour_count, neighbour_counts
 from qdrank.store import write
 from qdrank.store.lists import list_matrix
-from qdrank.studies.geng2008.local_models import gathered, neighbourhoods
-from qdrank.studies.geng2008.shapes import LOCAL_SHAPE
+from qdrank.studies.geng2008.local_models import LOCAL_SHAPE, gathered, neighbourhoods
 
 
 @pytest.mark.parametrize("n_shards", [3, 7])
@@ -46,7 +45,7 @@ def test_all_training_queries_give_single_exactly():
     setting = Setting(fold.m, 0.01)
     for role in ("train", "vali", "test"):
         found = fold.local.weights("neighbours", setting, fold.queries.query_id[fold.rows(role)])
-        assert (found == fold.whole.weights("single", 0.01)).all()
+        assert (found == fold.whole[0.01]["single"]).all()
 
 
 def test_a_graph_with_too_few_neighbours_is_refused():

@@ -9,7 +9,8 @@ import pytest
 from qdrank.errors import InputError
 from qdrank.queries.artifacts import Queries
 from qdrank.queries.clusters import k_means, nearest_centre
-from qdrank.studies.geng2008.query_classes import Classes, fitted_columns, query_classes
+from qdrank.studies.geng2008.class_ranker import guess_classes
+from qdrank.studies.geng2008.query_classes import Classes, fitted_columns
 
 WORDS = {"homepage": "home page of", "topic": "history and theory of"}
 
@@ -30,7 +31,7 @@ def made(types=True, texts=True, n=60):
 
 def test_types_are_guessed_from_the_words_alone_and_from_documents_alone():
     queries, topics = made()
-    found = query_classes(queries, topics, seed=1)
+    found = guess_classes(queries, topics, seed=1)[0]
     assert (found.guess == queries.type).all()
     assert (found.from_documents == queries.type).mean() > 0.9
     assert found.origin == "query types in the data"
@@ -39,14 +40,14 @@ def test_types_are_guessed_from_the_words_alone_and_from_documents_alone():
 
 def test_without_words_there_is_no_guess_from_the_query_alone():
     queries, topics = made(texts=False)
-    found = query_classes(queries, topics, seed=1)
+    found = guess_classes(queries, topics, seed=1)[0]
     assert not found.sees_queries
     assert (found.guess == found.from_documents).all()
 
 
 def test_unknown_types_become_k_means_classes_and_say_so():
     queries, topics = made(types=False, texts=False)
-    found = query_classes(queries, topics, seed=1)
+    found = guess_classes(queries, topics, seed=1)[0]
     assert "3 K-means classes" in found.origin
     assert not found.sees_queries
     assert (found.guess == found.true).all()
@@ -56,18 +57,18 @@ def test_unknown_types_become_k_means_classes_and_say_so():
 def test_one_class_is_guessed_for_all():
     queries, topics = made()
     queries.type[:] = "topic"
-    assert set(query_classes(queries, topics, seed=1).guess) == {"topic"}
+    assert set(guess_classes(queries, topics, seed=1)[0].guess) == {"topic"}
 
 
 def test_k_means_classes_too_are_guessed_from_words_where_there_are_words():
     queries, topics = made(types=False)
-    found = query_classes(queries, topics, seed=1)
+    found = guess_classes(queries, topics, seed=1)[0]
     assert (found.guess == found.true).mean() > 0.8
 
 
 def test_classes_survive_the_store():
     queries, topics = made()
-    found = query_classes(queries, topics, seed=1)
+    found = guess_classes(queries, topics, seed=1)[0]
     again = Classes.from_table(found.to_table(queries))
     assert again.origin == found.origin
     assert (again.guess == found.guess).all()

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from qdrank.errors import InputError
-from qdrank.studies.geng2008.query_types import TypeClassifier, type_scores, type_share
+from qdrank.studies.geng2008.class_ranker import TypeClassifier
+from qdrank.studies.geng2008.query_classes import type_scores, type_share
 
 
 def blobs(n=300, clear=1.0, seed=0):

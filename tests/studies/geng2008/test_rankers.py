@@ -15,7 +15,7 @@ from qdrank.rankers.sizes import Setting
 from qdrank.rankers.state import from_state_table
 from qdrank.serving.loading import kind_of
 from qdrank.studies.geng2008.class_ranker import ClassRanker
-from qdrank.studies.geng2008.online_ranker import OnlineRanker
+from qdrank.studies.geng2008.rankers import OnlineRanker
 
 
 def parts():

@@ -11,14 +11,15 @@ from qdrank.datasets.judged import Judged
 from qdrank.datasets.simulated.features import REFERENCE, simulate
 from qdrank.queries.artifacts import Queries, VectorOptions, describe_queries
 from qdrank.queries.graph import GraphOptions, neighbours_table
+from qdrank.queries.metrics import Euclidean
 from qdrank.rankers.documents import fold_documents
 from qdrank.store.lists import list_matrix
-from qdrank.studies.geng2008.fold import GengFold
-from qdrank.studies.geng2008.global_models import GlobalModels, train_global
+from qdrank.studies.geng2008.class_ranker import guess_classes
+from qdrank.studies.geng2008.fold import FoldModels
+from qdrank.studies.geng2008.global_models import global_weights, train_global
 from qdrank.studies.geng2008.local_models import ModelBank, gathered, neighbourhoods, train_shard
+from qdrank.studies.geng2008.methods import Options
 from qdrank.studies.geng2008.offline import OfflineModels, offline_table
-from qdrank.studies.geng2008.options import Options
-from qdrank.studies.geng2008.query_classes import query_classes
 
 VECTORS = VectorOptions(top=50, pooling="mean", view="given", query_columns=False, scale="zscore")
 GENG = Options(
@@ -70,15 +71,19 @@ def study():
     """The fold with its models."""
     judged, topics, queries, nearest = world()
     documents = fold_documents(judged, "fold1")
-    classes = query_classes(queries, topics, seed=SEED)
+    classes, guessers = guess_classes(queries, topics, seed=SEED)
     whole = train_global(documents, classes.true[queries.is_train], [0.1, 0.01], tol=TOL)
-    return GengFold(
+    return FoldModels(
         documents=documents,
         queries=queries,
+        nearest=nearest,
         offline=OfflineModels(offline_table(queries, nearest, documents.parts["train"].pairs, GENG)),
         local=ModelBank(gathered([shard(0, 1)], queries.query_id)),
-        whole=GlobalModels(whole),
-        classes=classes,
+        whole=global_weights(whole),
+        guessers=guessers,
+        metric="euclidean",
+        fitted=Euclidean(),
+        tol=TOL,
         options=GENG,
         seed=1,
     )

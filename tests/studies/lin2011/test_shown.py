@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -11,7 +13,7 @@ from tests.studies.lin2011.lin_world import GRID, documents, fold, judged
 
 from qdrank.evaluation.deciding import decide
 from qdrank.evaluation.declared import CONTROL, FINDING
-from qdrank.evaluation.difficulty import difficulty
+from qdrank.evaluation.observations import observe
 from qdrank.evaluation.significance import paired_t
 from qdrank.figures.numbers import chosen, pairs
 from qdrank.figures.style import save_figure
@@ -20,7 +22,7 @@ from qdrank.store.schemas import shape_of
 from qdrank.studies.lin2011 import STUDY, figures, tables
 from qdrank.studies.lin2011.claims import TABLE2, declare
 from qdrank.studies.lin2011.methods import METHODS, NAIVE, PAPER, RANKSVM, SELECT, TRANSFORM, run
-from qdrank.studies.lin2011.observations import mean_ranked, observations
+from qdrank.studies.lin2011.observations import _place, gather
 from qdrank.studies.lin2011.scoring import Bounds, clusters_summary, seed_choices, seed_runs, values_tables
 from qdrank.studies.lin2011.singles import choose_single
 from qdrank.studies.making import Inputs, Shown
@@ -141,7 +143,7 @@ def test_tables_1_to_4(made):
     apart = mean(seeds, SELECT) - mean(seeds, RANKSVM)
     assert second["SelectRanker"]["MAP: difference"] == pytest.approx(apart)
     assert ("+" in second["SelectRanker"]["MAP"]) == (apart > 0)
-    third = [r for r in found["lin-table3"].to_pylist() if r["class"] == "all" and r["measure"] == "MAP"]
+    third = [r for r in found["lin-table3"].to_dict("records") if r["class"] == "all" and r["measure"] == "MAP"]
     assert {r["method"]: r["mean"] for r in third}["Transform"] == pytest.approx(mean(seeds, TRANSFORM))
     assert {r["method"] for r in third} == {"RankSVM", "Naive", "SelectRanker", "Transform", stage}
 
@@ -197,14 +199,8 @@ def test_details(made):
 
 
 def test_claims_are_judged(made):
-    inputs, _ = made
-    classes = difficulty(judged(), CLASSES)
-    found = observations(
-        *(inputs.table(name, kind) for name, kind in (("values", "values"), ("ranked", "figure"))),
-        classes,
-        inputs.table("baselines", "measures"),
-    )
     declaration = declare(OPTIONS)
+    found = observe(declaration, *gather(*made))
     table = decide(declaration, {"toy": found}, dataset="toy")
     names = set(table.column("claim").to_pylist())
     # the place needs a hundred models, and no query here is easy
@@ -226,11 +222,7 @@ def test_claims_are_judged(made):
 
 
 def test_a_share_of_measures_is_counted_per_query(made):
-    found = observations(
-        made[0].table("values", "values"),
-        made[0].table("ranked", "figure"),
-        difficulty(judged(), CLASSES),
-    )
+    _, found = gather(*made)
     values = {(r["method"], r["query_id"], r["fit"]): r for r in rows_of(made)}
     part = found[f"most {TRANSFORM}"]["difference"]
     for (place, fit), value in np.ndenumerate(part.value):
@@ -241,8 +233,8 @@ def test_a_share_of_measures_is_counted_per_query(made):
 
 def test_worse_on_easy_queries_is_ranksvm_less_the_method(made):
     wide = {"hard": [1, 1], "normal": [2, 2], "easy": [3, None]}
-    tables_ = [made[0].table(n, k) for n, k in (("values", "values"), ("ranked", "figure"))]
-    found = observations(*tables_, difficulty(judged(), wide))
+    inputs, shown = made
+    found = observe(declare(OPTIONS), *gather(inputs, replace(shown, options={"classes": wide})))
     whole = found[f"{SELECT} - {RANKSVM}"]["difference"]
     easy = found[f"easy {SELECT}"]["difference"]
     place = [whole.query_id.tolist().index(query) for query in easy.query_id]
@@ -257,13 +249,11 @@ def test_the_place_is_judged_with_a_hundred_models():
         for s in (1, 2)
         for i in rng.permutation(30)
     ]
-    table = pa.Table.from_pylist(rows)
-    fixed = pa.FixedSizeListArray.from_arrays(pa.array(np.concatenate([r["ap"] for r in rows])), 100)
-    table = table.set_column(table.column_names.index("ap"), "ap", fixed)
-    ids, found, single = mean_ranked(table, "local")
-    assert ids.tolist() == [f"q{i:02d}" for i in range(30)]
-    assert found == pytest.approx(best)
-    assert single == pytest.approx(0.8)
+    found = _place(pd.DataFrame(rows))["place"]
+    assert found["rise"].query_id.tolist() == [f"q{i:02d}" for i in range(30)]
+    assert found["rise"].value == pytest.approx(np.repeat(best[:, [8]] - 0.8, 2, axis=1))
+    assert found["fall"].value == pytest.approx(np.repeat(0.8 - best[:, [28]], 2, axis=1))
+    assert _place(pd.DataFrame(rows).assign(ap=[best[0, :5]] * 60)) == {}
 
 
 def test_methods_that_are_run():

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from qdrank.evaluation.comparison import compare
@@ -28,7 +28,6 @@ from qdrank.studies.beyond.retrieved import (
     RETRIEVERS,
     TEXT_MIX,
     WITHOUT_NEAR,
-    jobs_of,
 )
 from qdrank.studies.making import Inputs, Shown
 
@@ -69,23 +68,19 @@ class Retrieved:
 
 
 def retrieved(inputs: Inputs, form: str = "all") -> Retrieved | None:
-    """Values of a form from the tables of its folds, of all its jobs; None where the form does not exist."""
-    tables = [table for job in jobs_of(form) for table in inputs.tables(job, "figure")]
-    table = pa.concat_tables(tables) if tables else pa.table({})
-    if not table.num_rows:
+    """Values of a form from the tables of its folds; None where the form does not exist."""
+    parts = [table.to_pandas() for table in inputs.tables(form, "values")]
+    values = pd.concat(parts) if parts else pd.DataFrame()
+    if values.empty:
         return None
-    table = table.sort_by([(name, "ascending") for name in ("method", "near", "fit", "query_id")])
-    of: dict[Key, dict[str, FloatArray]] = {}
-    keys = list(dict.fromkeys(zip(*(table.column(name).to_pylist() for name in ("method", "near")), strict=True)))
-    first: pa.Table | None = None
-    for method, near in keys:
-        rows = table.filter(pc.and_(pc.equal(table["method"], method), pc.equal(table["near"], near)))
-        n = len(set(rows.column("query_id").to_pylist()))
-        first = rows.slice(0, n) if first is None else first
-        of[method, near] = {name: rows.column(name).to_numpy().reshape(-1, n).T for name in MEASURES}
-    assert first is not None
-    ids, folds = (np.array(first.column(name).to_pylist(), dtype=object) for name in ("query_id", "fold"))
-    return Retrieved(ids, folds, first.column("recurring").to_numpy(), of)
+    values = values.fillna({"x": 0.0}).sort_values(["fit", "query_id"])
+    first = values.drop_duplicates("query_id").sort_values("query_id")
+    n = len(first)
+    keys = [*values[["method", "x"]].drop_duplicates().itertuples(index=False, name=None)]
+    groups = values.groupby(["method", "x"])
+    of = {key: {name: groups.get_group(key)[name].to_numpy().reshape(-1, n).T for name in MEASURES} for key in keys}
+    ids, folds, recurring = (first[name].to_numpy() for name in ("query_id", "fold", "recurring"))
+    return Retrieved(ids, folds, recurring, of)
 
 
 _LABELS = RETRIEVERS | LEARNED | {name: words for name, (words, _) in CONTROLS.items()}
@@ -122,7 +117,7 @@ def tabulate(inputs: Inputs, shown: Shown) -> dict[str, pa.Table]:
     """Tables by id."""
     forms = {form: values for form in FORMS if (values := retrieved(inputs, form)) is not None}
     values = forms["all"]
-    tried = [table for job in jobs_of("all") for table in inputs.tables(f"{job}-tried", "figure")]
+    tried = inputs.tables("tried", "choices")
     tables = {
         "beyond-retrieval": _methods(values, chosen_by_fold(tried), shown.interval),
         "beyond-budgets": _budgets(values),

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from qdrank.studies.geng2008.methods import METHODS, TREES, VARIANT_KINDS, neighbours_tried, run
+from qdrank.studies.geng2008.methods import METHODS, TREES, neighbours_tried, run
 from qdrank.studies.geng2008.steps import STEPS
 from qdrank.studies.study import Output, Study
 
 _ROOM = "qdrank.studies.geng2008"
-_SWEEPS = {"sweeps": "{fold}/geng/sweep.parquet"}
+_VALUES = {"values": "{fold}/geng/values.parquet"}
 _FIRST = {name: f"{{first}}/{name}.parquet" for name in ("queries", "neighbours", "classes")}
 _DESCRIBED = {name: f"{{fold}}/{name}.parquet" for name in ("queries", "neighbours", "classes")}
 _BOUNDS = {"bounds": "{fold}/geng/bound.parquet"}
@@ -82,7 +82,7 @@ STUDY = Study(
         Output(
             f"{_ROOM}.figures:draw_neighbours",
             {"geng-fig8": "Figure 8: number of neighbours"},
-            _SWEEPS,
+            _VALUES,
             ("geng.lam",),
             said="NDCG rises with k, is flat from 300 to 800 of 1,500 training queries, and then falls.",
             claims=("curve *", "flat *", "k = m"),
@@ -98,7 +98,7 @@ STUDY = Study(
         Output(
             f"{_ROOM}.figures:draw_ratios",
             {"geng-fig9": "Figure 9: change ratio"},
-            _SWEEPS,
+            _VALUES,
             ("geng.lam",),
             said="The change ratio is small and falls with k, and that of Offline-1 is below that of Offline-2.",
             claims=("gamma *",),
@@ -178,7 +178,7 @@ STUDY = Study(
         Output(
             f"{_ROOM}.tables:tabulate_variants",
             {"geng-variants": "variants of KNN Online"},
-            {kind: f"{{fold}}/geng/variants/{kind}.parquet" for kind in VARIANT_KINDS},
+            {"values": "{fold}/geng/variants.parquet"},
             captions={
                 "geng-variants": "Variants of KNN Online. Most are the future work of Geng et al. 2008: other "
                 "metrics, other query vectors, a fixed radius, a KD-tree, one model per cluster of training queries. "
@@ -194,7 +194,7 @@ STUDY = Study(
     observations=Output(
         f"{_ROOM}.observations:gather",
         {"geng-claims": "claims"},
-        {**_MEASURES, **_SWEEPS, **_BOUNDS, **_DESCRIBED},
+        {**_MEASURES, **_VALUES, **_BOUNDS, **_DESCRIBED},
         ("geng.lam",),
         captions={
             "geng-claims": "Claims of Geng et al. 2008: verdict, effect with its corrected interval, the rule by "
@@ -210,7 +210,7 @@ STUDY = Study(
     rankers={
         "query-classes": f"{_ROOM}.class_ranker:ClassRanker",
         "query-columns": f"{_ROOM}.query_classes:QueryColumns",
-        "online": f"{_ROOM}.online_ranker:OnlineRanker",
+        "online": f"{_ROOM}.rankers:OnlineRanker",
     },
     retune=f"{_ROOM}.rankers:retuned",
     served={"single": "single", "offline1": "knn-offline1", "offline2": "knn-offline2", "online": "knn-online"},

@@ -11,14 +11,14 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def along_k(sweep: pd.DataFrame, lam: float, role: str = "test") -> pd.DataFrame:
-    """Rows of one lambda and role, queries of all folds together, by rising k.
+def along_k(values: pd.DataFrame, role: str = "test") -> pd.DataFrame:
+    """Rows of one role, queries of all folds together, by rising k.
 
     Folds differ a little in size, so their largest k belong together, their second largest, and so on: ``k``, and its ``share``
     of the training queries, become means over the folds. Where small folds have fewer k, the smallest ones are left out.
     """
-    rows = where(sweep, role=role, lam=lam)
-    size = where(sweep, method="single").groupby("fold")["k"].first()  # Single learns from all training queries
+    rows = where(values, role=role).rename(columns={"x": "k"})
+    size = where(rows, method="single").groupby("fold")["k"].first()  # Single learns from all training queries
     rows = rows.assign(share=rows["k"] / rows["fold"].map(size))
     rows["place"] = rows.groupby(["method", "fold"])["k"].rank("dense", ascending=False)
     counts = rows.groupby(["method", "fold"])["place"].max().groupby("method").min()

@@ -16,9 +16,7 @@ from qdrank.figures.style import label_axes, new_figure
 from qdrank.layout import FloatArray
 from qdrank.queries.artifacts import Queries, load_neighbours, load_queries
 from qdrank.queries.vectors import principal_plane
-from qdrank.studies.geng2008.query_classes import K_MEANS
-from qdrank.studies.geng2008.query_types import type_share
-from qdrank.studies.geng2008.shapes import CLASSES_SHAPE
+from qdrank.studies.geng2008.query_classes import CLASSES_SHAPE, K_MEANS, type_share
 from qdrank.studies.making import Inputs, Shown
 
 

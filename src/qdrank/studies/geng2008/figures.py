@@ -14,7 +14,6 @@ from qdrank.figures.pictures import around_mean, forests, legend, lines
 from qdrank.figures.style import label_axes, new_figure
 from qdrank.studies.geng2008.curves import along_k
 from qdrank.studies.geng2008.methods import BY_NAME, KNN, MEASURE, OFFLINE, PAPER, controls
-from qdrank.studies.geng2008.shapes import SWEEP_SHAPE
 from qdrank.studies.making import Inputs, Shown
 
 DRAWN_MEASURES = (*(f"ndcg@{k}/geng" for k in range(1, 11)), MEASURE)
@@ -59,7 +58,7 @@ def draw_differences(inputs: Inputs, shown: Shown) -> tuple[Any, pd.DataFrame]:
 def draw_neighbours(inputs: Inputs, shown: Shown) -> tuple[Any, pd.DataFrame]:
     """A panel for NDCG@5 and @10; a bar is the interval of the method's difference from Single, around the method's value."""
     lam, by = shown.options["lam"], ["method", "k", "share"]
-    values = chosen(along_k(inputs.frame("sweeps", SWEEP_SHAPE), lam), ["single", *KNN, "knn-random"])
+    values = chosen(along_k(inputs.frame("values", "values")), ["single", *KNN, "knn-random"])
     single = {name: where(values, method="single")[name].iloc[0] for name in by}
     figure, panels = new_figure(1, 2, height=3.8)
     parts = []
@@ -96,7 +95,7 @@ def _mark_neighbours(axes: Any, ks: list[float]) -> None:
 def draw_ratios(inputs: Inputs, shown: Shown) -> tuple[Any, pd.DataFrame]:
     """Draw the mean change ratio of both offline methods against k; ``empty`` counts ratios that are not finite."""
     lam, by = shown.options["lam"], ["method", "k", "share"]
-    values = chosen(along_k(inputs.frame("sweeps", SWEEP_SHAPE), lam), OFFLINE)
+    values = chosen(along_k(inputs.frame("values", "values")), OFFLINE)
     finite = np.isfinite(values["gamma"])
     rows = numbers(values[finite], by, "gamma", shown.interval, apart=by).drop(columns="queries")
     groups = (

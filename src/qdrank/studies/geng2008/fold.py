@@ -1,41 +1,86 @@
-"""The methods of Geng 2008 and their controls on one fold: scores for every setting, and the choice of a setting."""
+"""The job that scores a fold: rankers made from its models, among which validation chooses, and values along k."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from qdrank.datasets.judged import Judged
 from qdrank.layout import FloatArray, IntArray
-from qdrank.learners.choose import ValidationQueries, choice_rows, choose
+from qdrank.learners.choose import ValidationQueries
 from qdrank.learners.regularised import most_regularised_first
-from qdrank.measures.compute import measure
-from qdrank.queries.artifacts import Queries
-from qdrank.rankers.documents import FoldDocuments, query_scores
+from qdrank.measures.compute import measure as measure_of
+from qdrank.queries.artifacts import Queries, load_neighbours, load_queries
+from qdrank.queries.fitted import load_metric
+from qdrank.queries.metrics import Euclidean
+from qdrank.queries.recipe import Recipe, load_document_vectors
+from qdrank.rankers.base import QueryRanker, Validation
+from qdrank.rankers.documents import FeatureScale, FoldDocuments, load_fold, one_model_scores, query_scores
+from qdrank.rankers.one_model import LinearRanker
+from qdrank.rankers.ready import ReadyModels
 from qdrank.rankers.sizes import Setting
+from qdrank.store import read
 from qdrank.store.lists import repeated
-from qdrank.studies.geng2008.global_models import GlobalModels
-from qdrank.studies.geng2008.local_models import ModelBank
-from qdrank.studies.geng2008.methods import GLOBAL, LOCAL, OFFLINE
-from qdrank.studies.geng2008.offline import OfflineModels
-from qdrank.studies.geng2008.options import Options
-from qdrank.studies.geng2008.query_classes import Classes
+from qdrank.studies.geng2008.class_ranker import ClassRanker, Guesser, guess_classes
+from qdrank.studies.geng2008.global_models import CLASS, global_weights
+from qdrank.studies.geng2008.local_models import WEIGHTING, ModelBank, gather_local
+from qdrank.studies.geng2008.methods import BY_NAME, KNN, LOCAL, OFFLINE, QC, Options, scored
+from qdrank.studies.geng2008.offline import OFFLINE_SHAPE, OfflineModels
+from qdrank.studies.geng2008.rankers import OnlineRanker, as_share
+from qdrank.studies.running import FoldRun, View
 
-#: What is measured for every setting.
+#: What is measured along k.
 SWEPT = ("mean_ndcg/geng", "ndcg@5/geng", "ndcg@10/geng")
+
+
+@dataclass(kw_only=True, eq=False)
+class BankRanker(QueryRanker):
+    """Ranks each query of the fold with a ready model: ``weights`` has those (n_queries, n_features) of queries by id."""
+
+    NAME: ClassVar[str] = "bank"
+
+    k: int
+    lam: float
+    weights: Callable[[NDArray[np.object_], Setting], FloatArray]
+
+    @property
+    def setting(self) -> Setting:
+        """Its k and lambda."""
+        return Setting(self.k, self.lam)
+
+    def predict(self, documents: Judged, vectors: FloatArray) -> FloatArray:
+        """Scores (n_documents,)."""
+        return next(self.predict_each([self], documents, vectors))[1]
+
+    def predict_each(
+        self,
+        fitted: Iterable[Self],
+        documents: Judged,
+        vectors: FloatArray,  # noqa: ARG002
+    ) -> Iterator[tuple[Self, FloatArray]]:
+        """Rankers with their scores; the documents are read once."""
+        if rankers := list(fitted):
+            W = np.stack([one.weights(documents.query_id, one.setting) for one in rankers])
+            yield from zip(rankers, query_scores(documents, W), strict=True)
 
 
 @dataclass(frozen=True, kw_only=True)
 class FoldQueries:
-    """The queries of a fold, their documents, and the ready models that the offline methods use for them."""
+    """The queries of a fold, their documents and neighbours, and the ready models that the offline methods use for them.
+
+    ``nearest`` (n_queries, k_max) are training queries.
+    """
 
     documents: FoldDocuments
     queries: Queries
+    nearest: NDArray[np.int32]
     offline: OfflineModels
     options: Options
 
@@ -50,108 +95,171 @@ class FoldQueries:
 
 
 @dataclass(frozen=True, kw_only=True)
-class GengFold(FoldQueries):
-    """What the methods need to know about a fold: its queries, the models, and the classes for QC.
+class FoldModels(FoldQueries):
+    """The models of a fold as rankers.
 
-    ``seed`` decides the order of tied validation documents.
+    Attributes
+    ----------
+    local, whole : local models; models of all training queries and of classes, by lambda and name
+    guessers : the classifiers of both QC
+    metric, fitted : name of the distance between queries, and the fitted distance
+    tol, seed : of the study
     """
 
     local: ModelBank
-    whole: GlobalModels
-    classes: Classes
+    whole: Mapping[float, Mapping[str, FloatArray]]
+    guessers: Mapping[str, Guesser]
+    metric: str
+    fitted: Euclidean
+    tol: float
     seed: int
 
-    @cached_property
-    def methods(self) -> list[str]:
-        """Methods for which there are models."""
-        return [*GLOBAL, *(method for method, neighbourhood in LOCAL.items() if self.local.settings(neighbourhood))]
-
-    def settings(self, method: str) -> list[Setting]:
-        """Settings for which a method has models; a model of all queries has k = m."""
+    def tried(self, method: str) -> Sequence[QueryRanker]:
+        """Rankers that validation chooses from; only the fixed one if so configured, or without validation queries."""
+        fixed = self.options.choose == "fixed" or not self.documents.parts["vali"].n_queries
         if method in LOCAL:
-            return self.local.settings(LOCAL[method])
-        return [Setting(self.m, lam) for lam in most_regularised_first("lam", self.whole.lambdas)]
+            settings = [self.options.fixed(self.m)] if fixed else self.options.eligible(self.m)
+            return [self.of_neighbours(method, setting) for setting in settings]
+        lambdas = [self.options.lam] if fixed else most_regularised_first("lam", self.whole)
+        return [self.of_all(method, lam) for lam in lambdas]
 
-    def eligible(self, method: str) -> list[Setting]:
-        """Settings that validation chooses from; only the fixed one if so configured or if there is no other."""
-        fixed = self.options.choose == "fixed" or len(self.rows("vali")) == 0
+    def of_all(self, method: str, lam: float) -> LinearRanker | ClassRanker:
+        """A method with models of many queries."""
+        weights = self.whole[lam]
+        if method in QC:
+            by_class = copy(self.guessers[method].ranker)
+            by_class.lam, by_class.single_ = lam, weights["single"]
+            return by_class.serve({name.removeprefix(CLASS): w for name, w in weights.items()})
+        ranker = LinearRanker(lam=lam, tol=self.tol)
+        ranker.coef_ = weights[method]
+        return ranker
+
+    def of_neighbours(self, method: str, setting: Setting) -> BankRanker:
+        """A method with local models, for queries of the fold."""
+
+        def weights(query_id: NDArray[np.object_], of: Setting) -> FloatArray:
+            served = self.offline.models(method, of.k, query_id) if method in OFFLINE else query_id
+            return self.local.weights(LOCAL[method], of, served)
+
+        return BankRanker(k=setting.k, lam=setting.lam, weights=weights)
+
+    def along(self, method: str, part: Judged) -> Iterator[tuple[int, FloatArray]]:
+        """Every k of the curves, and scores of documents by the method with it; a model of all queries has k = m."""
         if method not in LOCAL:
-            return [Setting(self.m, self.options.lam)] if fixed else self.settings(method)
-        return [self.options.fixed(self.m)] if fixed else self.options.eligible(self.m)
+            yield self.m, one_model_scores(part, self.whole[self.options.lam][method])
+            return
+        rankers = [self.of_neighbours(method, setting) for setting in self.options.curve(self.m)]
+        for ranker, scores in rankers[0].predict_each(rankers, part, np.zeros((part.n_queries, 0))):
+            yield ranker.k, scores
 
-    def weights(self, role: str, method: str, setting: Setting) -> FloatArray:
-        """Weights for every query of a role, shape (n_queries, n_features)."""
-        rows = self.rows(role)
-        if method.startswith("qc"):
-            guess = self.classes.from_documents if method == "qc-documents" else self.classes.guess
-            return self.whole.by_class(guess[rows], setting.lam)
-        if method not in LOCAL:
-            w = self.whole.weights(method, setting.lam)
-            return np.broadcast_to(w, (len(rows), len(w)))
-        offline = method in OFFLINE
-        served = self.offline.models(role, method, setting.k) if offline else self.queries.query_id[rows]
-        return self.local.weights(LOCAL[method], setting, served)
+    def of_any(self, method: str, chosen: BankRanker) -> ReadyModels | OnlineRanker:
+        """The same for any query; what trains a model when the query arrives agrees to the tolerance of training."""
+        neighbourhood, is_train = LOCAL[method], self.queries.is_train
+        shared: dict[str, Any] = {"k": as_share(chosen.k, self.m), "lam": chosen.lam}
+        shared |= {"tol": self.tol, "metric": self.metric}
+        made: ReadyModels | OnlineRanker
+        if method in OFFLINE:
+            nearest = method == OFFLINE[1]
+            choice: Any = "nearest" if nearest else "shared_pairs"
+            made = ReadyModels(**shared, choice=choice, largest=self.nearest.shape[1])
+            made.weights_ = self.local.weights(neighbourhood, chosen.setting, self.queries.query_id[is_train])
+            made.pairs_ = self.documents.parts["train"].pairs
+            made.neighbours_ = self.nearest[is_train, : 0 if nearest else chosen.k]
+        else:
+            made = OnlineRanker(
+                **shared,
+                query_weights=WEIGHTING[neighbourhood],
+                random=self.seed if neighbourhood == "random" else None,
+                mean=self.documents.mean,
+                inverse=self.documents.inverse,
+            )
+        made.vectors_, made.query_id_ = self.queries.vectors[is_train], self.queries.query_id[is_train]
+        made.map_ = getattr(self.fitted, "map_", np.zeros((0, 0)))
+        return made
 
-    def scores(self, role: str, method: str, settings: Sequence[Setting]) -> Iterator[tuple[Setting, FloatArray]]:
-        """Scores of the documents of a role, shape (n_documents,), for every setting."""
-        W = np.stack([self.weights(role, method, setting) for setting in settings])
-        yield from zip(settings, query_scores(self.documents.parts[role], W), strict=True)
+
+class ViewOfModels(View):
+    """Documents on which the models of training queries are not judged, since they have learned from them."""
+
+    @property
+    def watched(self) -> Validation:
+        """The validation queries; without any nothing is chosen."""
+        return self.parts["vali"]
 
 
-def sweep_table(fold: str, study: GengFold, names: Sequence[str] = SWEPT) -> pa.Table:
-    """Measures of validation and test queries for every method and setting; the artifact ``sweep``."""
-    tables = []
+def fold_run(fold: str, models: FoldModels, recipe: Recipe, *, measure: str, **given: Any) -> FoldRun:
+    """The methods of a fold with models, as validation chooses them; ``recipe`` makes vectors of new queries."""
+    of, documents, qc = models.queries, models.documents, models.guessers["qc"]
+    alone = Queries(of.query_id, of.role, of.type, of.train_index, qc.columns)
+    views = {
+        "": ViewOfModels.of(documents, scaled=False),
+        "vectors": ViewOfModels.of(documents, lambda part: of.of(part.query_id), recipe, scaled=False),
+        "query": ViewOfModels.of(documents, lambda part: alone.of(part.query_id), qc.recipe or recipe, scaled=False),
+    }
+    run = FoldRun(fold, views, models, measure, models.seed, **given)
+    return run.run(BY_NAME[method] for method in scored(models.options))
+
+
+def write_fold(
+    files: Mapping[str, Any],
+    out: Mapping[str, str],
+    fold: str,
+    *,
+    geng: Mapping[str, Any],
+    scale: FeatureScale,
+    measure: str,
+    queries: Mapping[str, Any],
+    metric: str,
+    tol: float,
+    starts: int,
+    seed: int,
+    log: Callable[[str], object],
+) -> FoldRun:
+    """Write the local models of all shards in one table; then choices, scores, rankers, and values along k."""
+    points, documents = (
+        load_queries(files["queries"]),
+        load_fold(files["judged"], fold, scale, columns=["doc_id", "features"]),
+    )
+    _, guessers = guess_classes(points, read(files["topics"], "topics"), seed=seed, starts=starts, tol=tol)
+    models = FoldModels(
+        documents=documents,
+        queries=points,
+        nearest=load_neighbours(files["neighbours"])[1],
+        offline=OfflineModels(read(files["offline"], OFFLINE_SHAPE)),
+        options=Options(**geng),
+        local=ModelBank(gather_local(files, out["local"])),
+        whole=global_weights(read(files["whole"], "models")),
+        guessers=guessers,
+        metric=metric,
+        fitted=load_metric(files["metric"]),
+        tol=tol,
+        seed=seed,
+    )
+    recipe = load_document_vectors(files, queries, missing=documents.fill is not None)
+    run = fold_run(fold, models, recipe, measure=measure, log=log)
+    run.values += curves(run)
+    run.made |= {name: models.of_any(name, one) for name, one in run.made.items() if isinstance(one, BankRanker)}
+    run.write(out, study="geng2008")
+    return run
+
+
+def curves(run: FoldRun) -> Iterator[pa.Table]:
+    """Rows of ``values`` along k at the one lambda, by hand: of validation queries too, and with change ratios."""
+    models: FoldModels = run.options
+    control = ["knn-random"] if "random" in models.options.controls else []
     for role in ("vali", "test"):
-        part = study.documents.parts[role]
-        measured = _measuring(role, part, names, study.seed)
-        for method in study.methods if part.n_queries else ():
-            for setting, scores in study.scores(role, method, study.settings(method)):
+        part, n = models.documents.parts[role], models.documents.parts[role].n_queries
+        for method in ("single", *KNN, *control) if n else ():
+            for k, scores in models.along(method, part):
+                rows = repeated(n, fold=run.fold, method=method, role=role, x=float(k))
+                rows |= {"fit": np.zeros(n, np.int64), "query_id": pa.array(part.query_id, pa.string())}
                 known = method in OFFLINE
-                gamma = study.offline.gamma(role, method, setting.k) if known else np.full(part.n_queries, np.nan)
-                texts = {"fold": fold, "role": role, "method": method}
-                tables.append(_swept(texts, setting, part, measured(scores) | {"gamma": gamma}))
-    return pa.concat_tables(tables)
+                gamma = models.offline.gamma(method, k, part.query_id) if known else np.full(n, np.nan)
+                yield pa.table(rows | _measured(role, part, scores, run.seed) | {"gamma": gamma})
 
 
-def _measuring(
-    role: str, part: Judged, names: Sequence[str], seed: int
-) -> Callable[[FloatArray], dict[str, FloatArray]]:
-    """From scores to measures: as used to compare settings for validation queries, as reported for test queries."""
+def _measured(role: str, part: Judged, scores: FloatArray, seed: int) -> dict[str, FloatArray]:
+    """Measures as used to compare settings for validation queries, as reported for test queries."""
     if role == "vali":
-        queries = ValidationQueries.of(part, measure=names[0], seed=seed)
-        return lambda scores: queries.measured(names, scores)
-    return lambda scores: measure(names, part.y, scores, part.offsets, unranked=part.unranked)
-
-
-def _swept(texts: Mapping[str, str], setting: Setting, part: Judged, values: Mapping[str, FloatArray]) -> pa.Table:
-    n = part.n_queries
-    columns = repeated(n, **texts, k=setting.k, lam=setting.lam)
-    return pa.table(columns | {"query_id": pa.array(part.query_id, pa.string())} | dict(values))
-
-
-def choose_settings(fold: str, study: GengFold, sweep: pa.Table, by: str) -> tuple[dict[str, Setting], pa.Table]:
-    """Setting of every method, chosen by the mean of ``by`` on validation; artifact ``choices``."""
-    means = _validation_means(sweep, by)
-    chosen: dict[str, Setting] = {}
-    rows: list[dict[str, Any]] = []
-    for method in study.methods:
-        eligible = study.eligible(method)
-        choice = choose((setting, means.get((method, *setting), float("nan"))) for setting in eligible)
-        chosen[method] = choice.chosen
-        ks, lams = zip(*eligible, strict=True)
-        rows += choice_rows(fold, method, [setting.text for setting in eligible], choice, by, k=ks, lam=lams)
-    return chosen, pa.Table.from_pylist(rows)
-
-
-def _validation_means(sweep: pa.Table, by: str) -> dict[tuple[str, int, float], float]:
-    import pyarrow.compute as pc
-
-    vali = sweep.filter(pc.equal(sweep.column("role"), "vali"))
-    means = vali.group_by(["method", "k", "lam"], use_threads=False).aggregate([(by, "mean")])
-    return {(r["method"], r["k"], r["lam"]): r[f"{by}_mean"] for r in means.to_pylist()}
-
-
-def chosen_settings(choices: pa.Table) -> dict[tuple[str, str], Setting]:
-    """The settings that the artifact ``choices`` says were chosen, by fold and method."""
-    chosen = [row for row in choices.to_pylist() if row["chosen"]]
-    return {(row["fold"], row["method"]): Setting(row["k"], row["lam"]) for row in chosen}
+        return ValidationQueries.of(part, measure=SWEPT[0], seed=seed).measured(SWEPT, scores)
+    return measure_of(SWEPT, part.y, scores, part.offsets, unranked=part.unranked)

@@ -16,8 +16,8 @@ from qdrank.learners.ranksvm.preferences import Preferences
 from qdrank.queries.artifacts import load_queries
 from qdrank.rankers.documents import FeatureScale, FoldDocuments, load_fold
 from qdrank.store import read, write
-from qdrank.studies.geng2008.query_classes import query_classes
-from qdrank.studies.geng2008.shapes import CLASSES_SHAPE
+from qdrank.studies.geng2008.class_ranker import guess_classes
+from qdrank.studies.geng2008.query_classes import CLASSES_SHAPE
 
 #: Name of a class's model.
 CLASS = "class:"
@@ -61,7 +61,7 @@ def write_global(
 ) -> None:
     """Write the classes of the queries of a fold, and the models of all training queries and of each class."""
     queries = load_queries(files["queries"])
-    classes = query_classes(queries, read(files["topics"], "topics"), starts=starts, seed=seed)
+    classes, _ = guess_classes(queries, read(files["topics"], "topics"), starts=starts, seed=seed)
     log("classes: %s", classes.origin)
     write(out["classes"], CLASSES_SHAPE, classes.to_table(queries))
     documents = load_fold(files["judged"], fold, scale, wanted=["train"])
@@ -95,20 +95,9 @@ def _row(name: str, k: int, lam: float, w: FloatArray, pairs: int, gap: float, i
     return row | {"pairs": int(pairs), "gap": float(gap), "iterations": int(iterations)}
 
 
-class GlobalModels:
-    """Global models by name and lambda."""
-
-    def __init__(self, table: pa.Table) -> None:
-        self.lambdas: list[float] = list(dict.fromkeys(table.column("lam").to_pylist()))
-        names, lams = table.column("model").to_pylist(), table.column("lam").to_pylist()
-        weights = table.column("weights").to_pylist()
-        self._of = {key: np.array(w) for key, w in zip(zip(names, lams, strict=True), weights, strict=True)}
-
-    def weights(self, name: str, lam: float) -> FloatArray:
-        """Weights, shape (n_features,)."""
-        return self._of[name, lam]
-
-    def by_class(self, guess: NDArray[np.object_], lam: float) -> FloatArray:
-        """Weights of the models of predicted classes, shape (n_queries, n_features); Single for a class without a model."""
-        single = self._of["single", lam]
-        return np.array([self._of.get((f"{CLASS}{name}", lam), single) for name in guess])
+def global_weights(table: pa.Table) -> dict[float, dict[str, FloatArray]]:
+    """Weights (n_features,) of the artifact ``models`` by lambda, the most regularised first, and by model."""
+    found: dict[float, dict[str, FloatArray]] = {lam: {} for lam in sorted(set(table["lam"].to_pylist()), reverse=True)}
+    for model, lam, weights in zip(*(table[name].to_pylist() for name in ("model", "lam", "weights")), strict=True):
+        found[lam][model] = np.array(weights)
+    return found

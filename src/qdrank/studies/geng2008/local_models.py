@@ -25,9 +25,16 @@ from qdrank.rankers.knn import random_neighbours
 from qdrank.rankers.sizes import Setting, by_lambda
 from qdrank.store import read, write
 from qdrank.store.lists import joined, list_column, list_matrix, no_rows, repeated
-from qdrank.studies.geng2008.options import Options
-from qdrank.studies.geng2008.shapes import LOCAL_SHAPE
+from qdrank.store.schemas import Shape, Vector
+from qdrank.studies.geng2008.methods import Options
 
+_TEXT, _NUMBER = pa.string(), pa.float64()
+# Linear models of the neighbourhoods of queries: one row per kind of neighbourhood, query, k and lambda.
+LOCAL_SHAPE = Shape(
+    "local_models",
+    {"neighbourhood": _TEXT, "role": _TEXT, "query_id": _TEXT, "k": pa.int32(), "lam": _NUMBER}
+    | {"pairs": pa.int64(), "gap": _NUMBER, "iterations": pa.int32(), "weights": Vector(_NUMBER)},
+)
 WEIGHTING = {"neighbours": "pairs", "equal": "equal", "random": "pairs"}
 
 
@@ -134,10 +141,12 @@ def gathered(shards: Sequence[pa.Table], query_id: NDArray[Any]) -> pa.Table:
     return table.take(pa.array(np.lexsort((query, k, -lam, neighbourhood))))
 
 
-def gather_local(files: Mapping[str, Any], path: str) -> None:
+def gather_local(files: Mapping[str, Any], path: str) -> pa.Table:
     """Write the shards of local models of a fold as one table."""
     ids = read(files["queries"], "queries", ["query_id"]).column("query_id").to_numpy(zero_copy_only=False)
-    write(path, LOCAL_SHAPE, gathered([read(shard, LOCAL_SHAPE) for shard in files["shards"]], ids))
+    table = gathered([read(shard, LOCAL_SHAPE) for shard in files["shards"]], ids)
+    write(path, LOCAL_SHAPE, table)
+    return table
 
 
 class ModelBank:

@@ -1,22 +1,37 @@
-"""The methods of the study: the one list of their names, labels, colours and models."""
+"""The methods of the study: the one list of their names, labels, colours, models and settings."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from qdrank.figures.palette import BLACK, BLUE, GREEN, GREY, MARKERS, ORANGE, PURPLE, SKY, VERMILION
+from qdrank.learners.regularised import most_regularised_first
+from qdrank.rankers.sizes import Setting, neighbour_count, neighbour_counts
 from qdrank.studies.study import FIRST_STAGE_METHODS, Method
 
+if TYPE_CHECKING:
+    from qdrank.studies.geng2008.settings import Geng as _Keys
+else:
+    from qdrank.studies.keys import Keys as _Keys
+
+
+def _linear(
+    name: str, label: str, colour: str, marker: str, line: str = "-", *, sees: str = "vectors", **given: Any
+) -> Method:
+    """A method with linear models, of which the fold has one for every setting."""
+    return Method(name, label, colour, marker, line, sees=sees, tries=lambda run: run.options.tried(name), **given)
+
+
 METHODS = (
-    Method("knn-online", "KNN Online", BLUE, MARKERS[0], models="neighbours"),
-    Method("knn-offline1", "KNN Offline-1", VERMILION, MARKERS[1], models="neighbours"),
-    Method("knn-offline2", "KNN Offline-2", GREEN, MARKERS[2], models="neighbours"),
-    Method("single", "Single", BLACK, MARKERS[3], models="global"),
-    Method("qc", "QC", PURPLE, MARKERS[4], models="global"),
-    Method("qc-documents", "QC from documents", PURPLE, MARKERS[5], models="global"),
-    Method("single-equal", "Single, equal query weights", GREY, MARKERS[3], models="global"),
-    Method("knn-equal", "KNN Online, equal query weights", SKY, MARKERS[0], models="equal"),
-    Method(
+    _linear("knn-online", "KNN Online", BLUE, MARKERS[0], models="neighbours"),
+    _linear("knn-offline1", "KNN Offline-1", VERMILION, MARKERS[1], models="neighbours"),
+    _linear("knn-offline2", "KNN Offline-2", GREEN, MARKERS[2], models="neighbours"),
+    _linear("single", "Single", BLACK, MARKERS[3], models="global", sees=""),
+    _linear("qc", "QC", PURPLE, MARKERS[4], models="global", sees="query"),
+    _linear("qc-documents", "QC from documents", PURPLE, MARKERS[5], models="global"),
+    _linear("single-equal", "Single, equal query weights", GREY, MARKERS[3], models="global", sees=""),
+    _linear("knn-equal", "KNN Online, equal query weights", SKY, MARKERS[0], models="equal"),
+    _linear(
         "knn-random", "random queries for neighbours", ORANGE, MARKERS[5], ":", models="random", refitted=("online",)
     ),
     Method("lambdamart", "LambdaMART", GREEN, MARKERS[6], refitted=("learner", "lambdamart")),
@@ -41,8 +56,6 @@ QC = ("qc", "qc-documents")
 GLOBAL = ("single", "single-equal", "qc", "qc-documents")
 #: Boosted trees, and whether they see the query's vector beside each of its documents.
 TREES = {"lambdamart": False, "lambdamart-vectors": True}
-#: Kinds of variants of KNN Online, in the order of their table.
-VARIANT_KINDS = ("metrics", "vectors", "offline", "clusters")
 LOCAL = {method.name: method.models for method in METHODS if method.models not in ("", "global")}
 
 
@@ -64,3 +77,26 @@ def neighbours_tried(section: Any) -> list[float]:
 def controls(methods: list[str]) -> list[str]:
     """Controls that were run, in the order of tables."""
     return [name for name in BY_NAME if name in methods and name not in PAPER]
+
+
+class Options(_Keys):
+    """Keys of section ``geng`` that decide which models exist and how one is chosen, and the settings they define."""
+
+    def curve(self, m: int) -> list[Setting]:
+        """Settings of the curves against k: all ``ks`` at the one lambda."""
+        return [Setting(k, self.lam) for k in neighbour_counts(self.ks, m)]
+
+    def fixed(self, m: int) -> Setting:
+        """The fixed setting, used when nothing is chosen."""
+        return Setting(neighbour_count(self.k, m), self.lam)
+
+    def eligible(self, m: int) -> list[Setting]:
+        """Settings a local model may have: the fixed one, or all that validation chooses from, in order."""
+        if self.choose == "fixed":
+            return [self.fixed(m)]
+        ks = most_regularised_first("k", neighbour_counts(self.candidates, m))
+        return [Setting(k, lam) for lam in most_regularised_first("lam", self.lambdas) for k in ks]
+
+    def swept(self, m: int) -> list[Setting]:
+        """Settings of all models of nearest neighbours: those of the curves, and those to choose from."""
+        return [*self.curve(m), *self.eligible(m)]

@@ -19,8 +19,7 @@ from qdrank.queries.artifacts import Queries, load_neighbours, load_queries
 from qdrank.studies.geng2008.claims import FLAT, NEIGHBOURS, PAPERS_K
 from qdrank.studies.geng2008.curves import along_k, curve
 from qdrank.studies.geng2008.methods import KNN, MEASURE, OFFLINE
-from qdrank.studies.geng2008.query_classes import K_MEANS, Classes
-from qdrank.studies.geng2008.shapes import CLASSES_SHAPE, SWEEP_SHAPE
+from qdrank.studies.geng2008.query_classes import CLASSES_SHAPE, K_MEANS, Classes
 from qdrank.studies.making import Inputs, Shown
 
 
@@ -33,21 +32,21 @@ def gather(inputs: Inputs, shown: Shown) -> tuple[pd.DataFrame, Observations]:
     if not all(Classes.from_table(table).sees_queries for table in classes):
         # If only the documents of a query are known, there is no QC that sees the query alone.
         measures = measures[measures["method"] != "qc"]
-    own = observations(inputs.frame("sweeps", SWEEP_SHAPE), inputs.frame("bounds", "figure"), shown.options["lam"])
+    own = observations(inputs.frame("values", "values"), inputs.frame("bounds", "figure"))
     return measures, own | ({} if local is None else {"locality": {"difference": local}})
 
 
-def observations(sweep: pd.DataFrame, bound: pd.DataFrame, lam: float) -> Observations:
-    """Observations along k at one lambda.
+def observations(values: pd.DataFrame, bound: pd.DataFrame) -> Observations:
+    """Observations along k.
 
     Parameters
     ----------
-    sweep : measures for every setting, all folds
+    values : measures and change ratios along k, all folds
     bound : stability bound and observation, all folds
     """
-    along = along_k(sweep, lam)
+    along = along_k(values)
     single = curve(along, "single", MEASURE).iloc[:, -1]
-    vali = along_k(sweep, lam, "vali") if "vali" in set(sweep["role"]) else None
+    vali = along_k(values, "vali") if "vali" in set(values["role"]) else None
     claims = _bound_observations(bound) | _gamma_observations(along)
     for method in KNN:
         knn = curve(along, method, MEASURE)

@@ -19,11 +19,15 @@ from qdrank.queries.artifacts import Queries, load_neighbours, load_queries
 from qdrank.rankers.knn import change_ratios, offline1, offline2
 from qdrank.store import write
 from qdrank.store.lists import repeated
-from qdrank.studies.geng2008.methods import OFFLINE
-from qdrank.studies.geng2008.options import Options
-from qdrank.studies.geng2008.shapes import OFFLINE_SHAPE
+from qdrank.store.schemas import Shape
+from qdrank.studies.geng2008.methods import OFFLINE, Options
 
-_ROLES = ("vali", "test")
+_TEXT = pa.string()
+# Training query whose ready model serves a query, and how far apart their training sets are.
+OFFLINE_SHAPE = Shape(
+    "offline",
+    {"role": _TEXT, "method": _TEXT, "k": pa.int32(), "query_id": _TEXT, "model": _TEXT, "gamma": pa.float64()},
+)
 
 
 def offline_table(queries: Queries, nearest: NDArray[np.int32], pairs: IntArray, options: Options) -> pa.Table:
@@ -39,7 +43,7 @@ def offline_table(queries: Queries, nearest: NDArray[np.int32], pairs: IntArray,
     train = nearest[queries.is_train]
     ks = sorted({k for k, _ in options.swept(len(pairs))})
     tables = []
-    for role in _ROLES:
+    for role in ("vali", "test"):
         of_role = nearest[queries.role == role]
         for method in OFFLINE:
             nearest_alone = method == "knn-offline2"
@@ -68,26 +72,23 @@ def _table(queries: Queries, role: str, method: str, k: int, chosen: IntArray, g
 
 
 class OfflineModels:
-    """The artifact ``offline`` by role, method and k."""
+    """The artifact ``offline`` by method and k."""
 
     def __init__(self, table: pa.Table) -> None:
-        heads = zip(*(table.column(name).to_pylist() for name in ("role", "method", "k")), strict=True)
-        self._rows: dict[tuple[str, str, int], list[int]] = {}
-        for row, head in enumerate(heads):
+        self._rows: dict[tuple[str, int], list[int]] = {}
+        for row, head in enumerate(zip(table["method"].to_pylist(), table["k"].to_pylist(), strict=True)):
             self._rows.setdefault(head, []).append(row)
-        self._model = table.column("model").to_numpy(zero_copy_only=False)
-        self._gamma = table.column("gamma").to_numpy()
+        self._columns = {name: table[name].to_numpy(zero_copy_only=False) for name in ("query_id", "model", "gamma")}
 
-    def models(self, role: str, method: str, k: int) -> NDArray[np.object_]:
-        """Training query whose model serves each query of a role, shape (n_queries,)."""
-        ids: NDArray[np.object_] = self._model[self._rows[role, method, k]]
-        return ids
+    def models(self, method: str, k: int, query_id: NDArray[np.object_]) -> NDArray[np.object_]:
+        """Training query whose model serves each of the queries, shape (n_queries,)."""
+        return self._of("model", method, k, query_id)
 
-    def rows(self, role: str, method: str, k: int, queries: Queries) -> IntArray:
-        """The same, as row numbers of the training queries."""
-        return rows_of(self.models(role, method, k), queries.query_id[queries.is_train])
+    def gamma(self, method: str, k: int, query_id: NDArray[np.object_]) -> FloatArray:
+        """Change ratio of each of the queries, shape (n_queries,)."""
+        return self._of("gamma", method, k, query_id)
 
-    def gamma(self, role: str, method: str, k: int) -> FloatArray:
-        """Change ratio of each query of a role, shape (n_queries,)."""
-        ratios: FloatArray = self._gamma[self._rows[role, method, k]]
-        return ratios
+    def _of(self, name: str, method: str, k: int, query_id: NDArray[np.object_]) -> NDArray[Any]:
+        rows = np.array(self._rows[method, k])
+        found: NDArray[Any] = self._columns[name][rows[rows_of(query_id, self._columns["query_id"][rows])]]
+        return found

@@ -1,9 +1,9 @@
 """Hard classes of queries for QC, the baseline that trains one model per class (Geng 2008, section 4.2.1).
 
 The classes are the query types in the data, or K-means classes of the query vectors if the data have no types. Two
-classifiers trained on the training queries predict the class of a query. The first sees only the query, as in
-the paper: its words, their number and rarity, and the query columns of the data. The second sees the query's vector,
-that is its top documents: as much as the KNN methods see.
+classifiers trained on the training queries predict the class of a query (`qdrank.studies.geng2008.class_ranker`). The
+first sees only the query, as in the paper: its words, their number and rarity, and the query columns of the data. The
+second sees the query's vector, that is its top documents: as much as the KNN methods see.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -22,8 +22,14 @@ from qdrank.layout import FloatArray, IntArray
 from qdrank.queries.artifacts import Queries
 from qdrank.queries.clusters import k_means, nearest_centre
 from qdrank.queries.recipe import checked_columns, topics_of
-from qdrank.studies.geng2008.query_types import TypeClassifier
+from qdrank.store.schemas import Shape
 
+_TEXT = pa.string()
+CLASSES_SHAPE = Shape(
+    "classes",
+    {"query_id": _TEXT, "role": _TEXT, "class": _TEXT, "guess": _TEXT, "guess_documents": _TEXT, "origin": _TEXT},
+    nullable=frozenset({"class"}),
+)
 #: Note on classes that are not in the data.
 K_MEANS = "K-means classes"
 #: Number of classes where the data know no types.
@@ -64,31 +70,6 @@ class Classes:
         texts |= {"guess_documents": self.from_documents}
         columns = {name: pa.array(values, pa.string()) for name, values in texts.items()}
         return pa.table(columns | {"origin": pa.array([self.origin] * len(self.guess), pa.string())})
-
-
-def query_classes(queries: Queries, topics: pa.Table, *, seed: int, starts: int = 1) -> Classes:
-    """Classes of the queries of a fold, and the guesses of two classifiers trained on the training queries."""
-    true, origin, _ = true_classes(queries, seed, starts)
-    # The vector itself decides the K-means class, so there is nothing to guess.
-    from_documents = true if K_MEANS in origin else _guessed(queries.vectors, true, queries.is_train)
-    _, columns = query_columns(queries, topics)
-    if columns.shape[1] == 0:
-        return Classes(true, from_documents, from_documents, f"{origin}; {NO_CLASSIFIER}")
-    return Classes(true, _guessed(columns, true, queries.is_train), from_documents, origin)
-
-
-def _guessed(columns: FloatArray, true: NDArray[np.object_], train: NDArray[np.bool_]) -> NDArray[np.object_]:
-    """Guesses for all queries, (n_queries,), of a classifier that sees ``columns`` (n_queries, n_columns)."""
-    known = set(true[train])
-    if len(known) == 1:
-        return np.array([*known] * len(true), dtype=object)
-    guess: NDArray[np.object_] = type_classifier(columns, true, train).predict(columns).astype(object)
-    return guess
-
-
-def type_classifier(columns: FloatArray, true: NDArray[np.object_], train: NDArray[np.bool_]) -> TypeClassifier:
-    """Classifier fitted on the training queries; it sees ``columns`` (n_queries, n_columns)."""
-    return TypeClassifier().fit(columns[train], true[train].astype(str))
 
 
 def true_classes(queries: Queries, seed: int, starts: int = 1) -> tuple[NDArray[np.object_], str, FloatArray]:
@@ -186,3 +167,49 @@ def _described(words: list[str], text: str, idf: dict[str, float], rarest: float
     rarity = [idf.get(word, rarest) for word in words] or [0.0]
     digits = sum(c.isdigit() for c in text)
     return [len(words), len(text), digits, sum(rarity), sum(rarity) / len(rarity), min(rarity), max(rarity)]
+
+
+class TypeScores(NamedTuple):
+    """Quality of predicted types."""
+
+    types: NDArray[Any]
+    precision: FloatArray
+    recall: FloatArray
+    f1: FloatArray
+    """Per type, shape (n_types,)."""
+    macro_f1: float
+    """Their mean."""
+    accuracy: float
+
+
+def type_scores(true: NDArray[Any], guessed: NDArray[Any]) -> TypeScores:
+    """Precision, recall and F1 of every type that occurs or is predicted; F1 is 0 without queries or predictions."""
+    true, guessed = np.asarray(true), np.asarray(guessed)
+    types = np.unique(np.concatenate([true, guessed]))
+    is_true, is_guessed = true[:, None] == types, guessed[:, None] == types
+    both = (is_true & is_guessed).sum(axis=0)
+    precision = both / np.maximum(is_guessed.sum(axis=0), 1)
+    recall = both / np.maximum(is_true.sum(axis=0), 1)
+    f1 = 2 * both / (is_true.sum(axis=0) + is_guessed.sum(axis=0))
+    return TypeScores(types, precision, recall, f1, float(f1.mean()), float((true == guessed).mean()))
+
+
+def type_share(rows: NDArray[Any], train_types: NDArray[Any], types: NDArray[Any]) -> tuple[FloatArray, float]:
+    """Share of a query's k nearest training queries that have its type, against chance.
+
+    Parameters
+    ----------
+    rows : (n_queries, k_max) neighbours, nearest first; leave out a training query's own row
+    train_types : array of shape (m,)
+    types : array of shape (n_queries,)
+
+    Returns
+    -------
+    share : (k_max,) mean share among the first 1, 2, ... neighbours.
+    chance : the same for neighbours drawn at random
+    """
+    same = np.asarray(train_types)[rows] == np.asarray(types)[:, None]
+    share: FloatArray = np.cumsum(same.mean(axis=0)) / np.arange(1, rows.shape[1] + 1)
+    names, counts = np.unique(train_types, return_counts=True)
+    known = dict(zip(names.tolist(), (counts / len(train_types)).tolist(), strict=True))
+    return share, float(np.mean([known.get(kind, 0.0) for kind in np.asarray(types).tolist()]))

@@ -7,14 +7,13 @@ For Ranking SVM the bound on the difference of the losses of two models on any d
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from qdrank.layout import FloatArray, IntArray
+from qdrank.layout import FloatArray, IntArray, rows_of
 from qdrank.learners.ranksvm.estimator import solve, whole_problem
 from qdrank.learners.ranksvm.kernels import one_thread
 from qdrank.learners.ranksvm.preferences import Preferences
@@ -22,10 +21,8 @@ from qdrank.queries.artifacts import load_neighbours, load_queries
 from qdrank.rankers.documents import FeatureScale, load_fold
 from qdrank.store import read, write
 from qdrank.studies.geng2008.fold import FoldQueries
-from qdrank.studies.geng2008.methods import OFFLINE
-from qdrank.studies.geng2008.offline import OfflineModels
-from qdrank.studies.geng2008.options import Options
-from qdrank.studies.geng2008.shapes import OFFLINE_SHAPE
+from qdrank.studies.geng2008.methods import OFFLINE, Options
+from qdrank.studies.geng2008.offline import OFFLINE_SHAPE, OfflineModels
 
 #: Largest neighbourhood to compare; above this size training with the hinge loss takes seconds per model.
 MOST_NEIGHBOURS = 1000
@@ -45,13 +42,6 @@ def _largest(data: Preferences, q: int) -> float:
     return float(squared[preferred].max(initial=0.0))
 
 
-@dataclass(frozen=True, kw_only=True)
-class FoldNeighbourhoods(FoldQueries):
-    """The queries of a fold and their neighbours: ``nearest`` (n_queries, k_max) among the training queries."""
-
-    nearest: NDArray[np.int32]
-
-
 def write_bound(
     files: Mapping[str, str],
     path: str,
@@ -66,7 +56,7 @@ def write_bound(
     log: Callable[..., None],
 ) -> None:
     """Write the bound beside what is observed on a fold, for a number of ``queries`` and ``pairs`` of each."""
-    near = FoldNeighbourhoods(
+    near = FoldQueries(
         documents=load_fold(files["judged"], fold, scale, wanted=["train", "test"]),
         queries=load_queries(files["queries"]),
         nearest=load_neighbours(files["neighbours"])[1],
@@ -80,7 +70,7 @@ def write_bound(
 
 def bound_table(
     fold: str,
-    near: FoldNeighbourhoods,
+    near: FoldQueries,
     *,
     n_queries: int,
     n_pairs: int,
@@ -134,7 +124,7 @@ def _schema() -> pa.Schema:
     return pa.schema(texts | {"k": pa.int32(), "lam": pa.float64()} | numbers)
 
 
-def _sampled(near: FoldNeighbourhoods, n_queries: int, rng: np.random.Generator) -> IntArray:
+def _sampled(near: FoldQueries, n_queries: int, rng: np.random.Generator) -> IntArray:
     """A sample of the test queries that have pairs, in order."""
     test = near.documents.parts["test"]
     mixed = [q for q in range(test.n_queries) if len(set(test.y[test.offsets[q] : test.offsets[q + 1]])) > 1]
@@ -142,7 +132,7 @@ def _sampled(near: FoldNeighbourhoods, n_queries: int, rng: np.random.Generator)
     return np.array(mixed, dtype=np.int64)[np.sort(drawn)]
 
 
-def _sampled_pairs(near: FoldNeighbourhoods, q: int, n_pairs: int, rng: np.random.Generator) -> FloatArray:
+def _sampled_pairs(near: FoldQueries, q: int, n_pairs: int, rng: np.random.Generator) -> FloatArray:
     """Differences of the features of better and worse documents, shape (n_pairs, n_features)."""
     test = near.documents.parts["test"]
     rows = slice(test.offsets[q], test.offsets[q + 1])
@@ -153,7 +143,7 @@ def _sampled_pairs(near: FoldNeighbourhoods, q: int, n_pairs: int, rng: np.rando
 
 
 def _rows(
-    near: FoldNeighbourhoods,
+    near: FoldQueries,
     method: str,
     k: int,
     queries: IntArray,
@@ -161,9 +151,10 @@ def _rows(
     kappa2: float,
     models: HingeModels,
 ) -> Iterator[dict[str, Any]]:
-    gamma, offline = near.offline.gamma("test", method, k), near.offline.rows("test", method, k, near.queries)
     test, train = near.nearest[near.rows("test"), :k], near.nearest[near.rows("train"), :k]
     names, lam = near.documents.parts["test"].query_id, near.options.lam
+    gamma = near.offline.gamma(method, k, names)
+    offline = rows_of(near.offline.models(method, k, names), near.queries.query_id[near.rows("train")])
     for q, differences in zip(queries.tolist(), pairs, strict=True):
         trained = (near.documents.stored(models.weights(members)) for members in (test[q], train[offline[q]]))
         first, second = (np.maximum(0.0, 1 - differences @ w) for w in trained)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from qdrank.studies.geng2008.methods import TREES, VARIANT_KINDS, scored
+from qdrank.studies.geng2008.methods import TREES, scored
 from qdrank.studies.steps import QUERY_FILES, Step, scores_and_rankers
 
 _ROOM = "qdrank.studies.geng2008"
@@ -96,14 +96,13 @@ STEPS = (
     ),
     Step(
         name="score_geng",
-        says="Scores of Single, QC, the KNN methods and their controls, for every setting and for the chosen one, and rankers.",
-        call=f"{_ROOM}.scoring:score_fold",
+        says="Scores of Single, QC, the KNN methods and their controls, and values along k.",
+        call=f"{_ROOM}.fold:write_fold",
         reads={
             **QUERY_FILES,
             **_NEIGHBOURS,
             **_OFFLINE,
             "metric": "{fold}/metric.parquet",
-            "classes": "{fold}/classes.parquet",
             "whole": "{fold}/models/global.parquet",
             "shards": _SHARD,
         },
@@ -111,19 +110,17 @@ STEPS = (
             **scores_and_rankers(scored(run.settings.geng)),
             "local": "{fold}/models/local.parquet",
             "choices": "{fold}/choices/geng.parquet",
-            "sweep": "{fold}/geng/sweep.parquet",
+            "values": "{fold}/geng/values.parquet",
         },
         params=lambda run: {
             "scale": run.settings.training.scale,
             "measure": run.settings.training.measure,
             "queries": run.query_options,
             "geng": run.settings.geng.trained(),
-            "training": {
-                "metric": run.settings.neighbours.metric,
-                "tol": run.settings.training.tol,
-                "starts": run.settings.training.starts,
-                "seed": run.settings.seed,
-            },
+            "metric": run.settings.neighbours.metric,
+            "tol": run.settings.training.tol,
+            "starts": run.settings.training.starts,
+            "seed": run.settings.seed,
         },
         memory=(800, 1.4),
         minutes=(45, 0.2),
@@ -156,9 +153,9 @@ STEPS = (
             **_QUERIES,
             "columns": "columns.parquet",
             "topics": "topics.parquet",
-            "choices": "{fold}/choices/geng.parquet",
+            "served": "{fold}/served/knn-online.parquet",
         },
-        makes={kind: f"{{fold}}/geng/variants/{kind}.parquet" for kind in VARIANT_KINDS},
+        makes={"values": "{fold}/geng/variants.parquet"},
         params=lambda run: {
             **run.training,
             "block": run.settings.training.block,

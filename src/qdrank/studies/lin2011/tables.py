@@ -45,7 +45,7 @@ def _label(method: str) -> str:
     return _LABELS.get(method.removesuffix("-high"), method)
 
 
-def tabulate(inputs: Inputs, shown: Shown) -> dict[str, pa.Table | pd.DataFrame]:
+def tabulate(inputs: Inputs, shown: Shown) -> dict[str, pd.DataFrame]:
     """Tables 1 to 4, by id."""
     values, baselines = at_chosen(inputs.frame("values", "values")), inputs.frame("baselines", "measures")
     classes = difficulty(load_judged(inputs.path("judged"), []), shown.options["classes"])
@@ -130,13 +130,13 @@ def _marks(values: pd.DataFrame, name: str) -> dict[str, str]:
 # ---- Tables 3 and 4 --------------------------------------------------------------------------------------------------
 
 
-def difficulty_table(values: pa.Table, classes: Difficulty, interval: Mapping[str, Any]) -> pa.Table:
+def difficulty_table(values: pa.Table, classes: Difficulty, interval: Mapping[str, Any]) -> pd.DataFrame:
     """RankSVM, the methods and the first stages on hard, normal and easy queries, with shares, intervals and tests."""
     names = [name for name in ("ap", "mean_ndcg/letor4", "p@5/letor4", "ndcg@5/letor4") if name in values.column_names]
     by_class = breakdown(
         values, classes, names, baseline=RANKSVM, methods=[RANKSVM, *PAPER, *FIRST_STAGES], interval=interval
     )
-    return readable_breakdown(by_class, _LABELS, RANKSVM)
+    return readable_breakdown(by_class.to_pandas(), _LABELS, RANKSVM)
 
 
 def queries_table(values: pd.DataFrame, topics: pd.DataFrame, classes: Difficulty, n: int = _SHOWN) -> pd.DataFrame:
