@@ -28,7 +28,7 @@ import numpy as np
 from qdrank.layout import query_offsets
 from qdrank.learners.ranksvm.blocks import locality_order, make_blocks
 from qdrank.learners.ranksvm.estimator import RankSVM
-from qdrank.learners.ranksvm.kernels import evaluate_block, evaluate_single, one_thread, transpose
+from qdrank.learners.ranksvm.kernels import one_thread
 from qdrank.learners.ranksvm.local import BLOCK, LocalModels, prepare_training, train_local, train_sweep
 from qdrank.learners.ranksvm.preferences import Preferences, prepare
 
@@ -264,23 +264,6 @@ def draw(curves: dict[str, Any], path: str) -> None:
         axes.minorticks_off()
     figure.axes[0].set_ylabel("ms per model")
     figure.savefig(path, dpi=120)
-
-
-def part_crossover() -> Iterator[Row]:
-    """Loop over pairs against sorting, ms per query: a block of 256 models in float32, one model in float64"""
-    rng = np.random.default_rng(0)
-    for n in (50, 100, 200, 400, 800, 1200, 1600, 3200):
-        grades = rng.choice(5, n, p=[0.5, 0.3, 0.1, 0.06, 0.04])
-        data = prepare(rng.random((n, 20), dtype=np.float32), grades, np.array([0, n]))
-        lists = transpose(np.zeros((256, 1), dtype=np.int64), np.ones((256, 1)), 1)
-        W = rng.normal(size=(256, 20))
-        pairs = (data.X, data.offsets, data.lower)
-        many = (*pairs, *lists, np.arange(256), W.astype(np.float32))
-        one = (*pairs, np.zeros(20, dtype=np.int64), np.ones(20), W[0], np.ones(1))  # the same query 20 times
-        block = [cpu(lambda n=n, a=many: evaluate_block(*a, n), 3)[0] * 1e3 for n in (np.inf, 0.0)]
-        single = [cpu(lambda n=n, a=one: evaluate_single(*a, n), 3)[0] * 50 for n in (np.inf, 0.0)]
-        cells = [f"{name}: loop {a:.3g}, sorting {b:.3g}" for name, (a, b) in (("block", block), ("one model", single))]
-        yield f"{n} documents", "; ".join(cells)
 
 
 def _worker(seconds: Any) -> None:

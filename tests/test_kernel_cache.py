@@ -74,7 +74,7 @@ for n, d in ((40, 8), (7, 3), (33, 46)):
     X, y = rng.normal(size=(30 * n, d)).astype(np.float32), rng.integers(0, 3, 30 * n)
     data = prepare(X, y, np.arange(0, 30 * n + 1, n))
     base = prepare_training(data)
-    found = [base.single.w, base.slacks, base.gradients, base.curvature.computed(np.arange(30))]
+    found = [base.single.w, base.slacks, base.gradients, base.curvature.kept(np.arange(30))]
     found += [train_block(base, np.array([rng.permutation(30)[:k] for _ in range(20)])).W for k in (1, 4, 20)]
     found += [RankSVM(loss="hinge").fit_preferences(data).coef_]
     for part in found:

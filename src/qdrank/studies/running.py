@@ -35,15 +35,16 @@ import numpy as np
 import pyarrow as pa
 
 from qdrank.datasets.folds import ROLES
-from qdrank.datasets.judged import Judged, refits_table
+from qdrank.datasets.judged import Judged, TextArray, refits_table
 from qdrank.layout import FloatArray, IntArray
-from qdrank.learners.choose import Choice, ValidationQueries, choice_rows, choose
+from qdrank.learners.choose import choice_rows, choose
 from qdrank.learners.refits import fit_seed
 from qdrank.measures.compute import measure
 from qdrank.queries.recipe import Recipe
 from qdrank.rankers.base import QueryRanker, Validation
 from qdrank.rankers.documents import DocumentView, FoldDocuments
 from qdrank.rankers.served import ServedRanker, write_method
+from qdrank.rankers.tuning import tune_rankers
 from qdrank.store import write
 from qdrank.store.lists import no_rows, repeated
 from qdrank.store.schemas import shape_of
@@ -135,11 +136,9 @@ class FoldRun:
         self, method: str, scores: FloatArray, *, fit: int = 0, x: float | None = None, **columns: Sequence[Any]
     ) -> None:
         """Add rows to the values: scores (n_documents,) of the test documents, measured; ``columns`` (n_queries,) follow."""
-        part, n = self.test, self.test.n_queries
-        rows = repeated(n, fold=self.fold, method=method, role="test") | {"fit": np.full(n, fit, dtype=np.int64)}
-        rows |= {"x": pa.array([x] * n, pa.float64()), "query_id": pa.array(part.query_id, pa.string())} | columns
-        names = self.measures or [self.measure]
-        self.values.append(pa.table(rows | measure(names, part.y, scores, part.offsets, unranked=part.unranked)))
+        part, names = self.test, self.measures or [self.measure]
+        of_queries = measure(names, part.y, scores, part.offsets, unranked=part.unranked)
+        self.values.append(value_rows(self.fold, method, part.query_id, columns | of_queries, fit=fit, x=x))
 
     def write(self, out: Mapping[str, str], kind: type[ServedRanker] = ServedRanker, **served: Any) -> None:
         """Write what ``out`` has files for; stored rankers are of a ``kind``."""
@@ -180,7 +179,9 @@ class FoldRun:
         """Fit the rankers to try, choose one, and score the test documents by every fit of it."""
         assert method.tries is not None
         view, name = self.views[method.sees], method.name
-        choice, texts = self._chosen(method.tries(self), view)
+        tried = method.tries(self)
+        choice = tune_rankers(tried, view.parts["train"], view.parts["vali"], name=self.measure, seed=self.seed)
+        texts = setting_texts([one.settings() for one in tried])
         self.choices += choice_rows(self.fold, name, texts, choice, self.measure)
         self.log(f"{name}: {texts[choice.place]} {self.measure} {choice.value:.4f} on validation")
         self.made[name], self.validated[name], self.sees[name] = choice.chosen, choice.value, method.sees
@@ -193,18 +194,15 @@ class FoldRun:
             again = choice.chosen.again(fit_seed(self.seed, fit), view.parts["train"], view.watched)
             self.scores[name].append(again.predict(*view.parts["test"]))
 
-    def _chosen(self, tried: Sequence[QueryRanker], view: View) -> tuple[Choice[QueryRanker], list[str]]:
-        """The choice among rankers, and in words what they differ in."""
-        queries = ValidationQueries.of(view.watched[0], measure=self.measure, seed=self.seed)
-        settings = []
 
-        def values() -> Iterator[tuple[QueryRanker, FloatArray]]:
-            fitted = tried[0].fit_each(tried, *view.parts["train"], validation=view.watched)
-            for ranker, scores in tried[0].predict_each(fitted, *view.watched):
-                settings.append(ranker.settings())
-                yield ranker, queries.values(scores)
-
-        return choose(values()), setting_texts(settings)
+def value_rows(
+    fold: str, method: str, query_id: TextArray, measured: Mapping[str, Any], *, fit: int = 0, x: float | None = None
+) -> pa.Table:
+    """Rows of the artifact ``values``: test queries with what was measured, (n_queries,) each."""
+    n = len(query_id)
+    rows = repeated(n, fold=fold, method=method, role="test") | {"fit": np.full(n, fit, dtype=np.int64)}
+    rows |= {"x": pa.array([x] * n, pa.float64()), "query_id": pa.array(query_id, pa.string())}
+    return pa.table({**rows, **measured})
 
 
 def subsets(n: int, sizes: Sequence[int], repeats: int, seed: int) -> Iterator[tuple[int, int, IntArray]]:

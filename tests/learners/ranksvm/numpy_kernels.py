@@ -38,7 +38,6 @@ def evaluate_block(
     coef: FloatArray,
     position: IntArray,
     W: Array,
-    dense: float,
 ) -> tuple[FloatArray, FloatArray]:
     """See `qdrank.learners.ranksvm.kernels.block.evaluate_block`."""
     slacks, G = np.zeros(len(W)), np.zeros(W.shape)
@@ -60,7 +59,6 @@ def evaluate_single(
     coef: FloatArray,
     w: FloatArray,
     thresholds: FloatArray,
-    dense: float,
 ) -> tuple[FloatArray, FloatArray]:
     """See `qdrank.learners.ranksvm.kernels.single.evaluate_single`."""
     sums, G = np.zeros((len(thresholds), 2)), np.zeros((len(thresholds), len(w)))
@@ -140,7 +138,6 @@ def active_matrices(
     lower: IntArray,
     queries: IntArray,
     w: Array,
-    dense: float,
     packed: Array,
 ) -> None:
     """See `qdrank.learners.ranksvm.kernels.curvature.active_matrices`."""
@@ -149,18 +146,8 @@ def active_matrices(
         rows = slice(offsets[q], offsets[q + 1])
         i, j = np.nonzero(np.arange(len(X[rows]))[None, :] >= lower[rows][:, None])
         s, D = X[rows] @ w, X[rows][i] - X[rows][j]
-        chosen = D if len(i) > dense * len(s) else D[1 - s[i] + s[j] > 0]
+        chosen = D[1 - s[i] + s[j] > 0]
         row[:] = (chosen.T @ chosen)[triangle]
-
-
-def active_diagonals(
-    X: Array, offsets: IntArray, lower: IntArray, queries: IntArray, w: Array, dense: float, diagonals: Array
-) -> None:
-    """See `qdrank.learners.ranksvm.kernels.curvature.active_diagonals`."""
-    d = X.shape[1]
-    packed = np.empty((len(queries), d * (d + 1) // 2), X.dtype)
-    active_matrices(X, offsets, lower, queries, w, dense, packed)
-    diagonals[:] = packed[:, diagonal_of(d)]
 
 
 def laplacian_images(
@@ -186,12 +173,6 @@ def arrange(X: Array, y: FloatArray, offsets: IntArray, ready: Array, lower: Int
         pairs[q] = len(own) ** 2 - lower[rows].sum()
         ready[rows] = own - own.mean(axis=0) if len(own) else own
     return True
-
-
-def diagonal_of(d: int) -> IntArray:
-    """Positions of the diagonal in a lower triangle stored row by row."""
-    places: IntArray = np.arange(1, d + 1) * np.arange(2, d + 2) // 2 - 1
-    return places
 
 
 def factorise(packed: Array, lam: float, U: FloatArray) -> None:

@@ -14,8 +14,6 @@ from qdrank.learners.ranksvm import kernels
 from qdrank.learners.ranksvm.kernels import block, curvature, factors, pairs, preparing, single
 from qdrank.learners.ranksvm.preferences import normal_matrix, prepare
 
-NEVER, ALWAYS = np.inf, 0.0  # pairs per document from which a query is sorted
-
 
 def judged(seed, n_queries=6, d=4, longest=12, grades=3, dtype=np.float64):
     rng = np.random.default_rng(seed)
@@ -40,7 +38,7 @@ def lists(data, n_models, seed):
 
 @settings(max_examples=30)
 @given(st.integers(0, 10**6), st.sampled_from([2, 3, 30]), st.sampled_from([12, 40, 150]))
-def test_block_equals_twin_and_sorting_equals_the_loops_over_pairs(seed, grades, longest):
+def test_block_equals_twin(seed, grades, longest):
     """Lists short and long, so that models, documents and a single model are in the lanes of the vector unit."""
     data = judged(seed, grades=grades, longest=longest)
     neighbours, coef = lists(data, 5, seed)
@@ -50,11 +48,10 @@ def test_block_equals_twin_and_sorting_equals_the_loops_over_pairs(seed, grades,
     position = np.array([0, -1, 1, 2, -1])
     W = np.random.default_rng(seed).normal(size=(3, data.n_features))
     rest = (data.X, data.offsets, data.lower, first, members, weights, position, W)
-    slacks, G = numpy_kernels.evaluate_block(*rest, NEVER)
-    for dense in (NEVER, ALWAYS):
-        found = block.evaluate_block(*rest, dense)
-        np.testing.assert_allclose(found[0], slacks, rtol=1e-11, atol=1e-11)
-        np.testing.assert_allclose(found[1], G, rtol=1e-11, atol=1e-11)
+    slacks, G = numpy_kernels.evaluate_block(*rest)
+    found = block.evaluate_block(*rest)
+    np.testing.assert_allclose(found[0], slacks, rtol=1e-11, atol=1e-11)
+    np.testing.assert_allclose(found[1], G, rtol=1e-11, atol=1e-11)
 
 
 @given(st.integers(0, 10**6), st.integers(1, 40), st.integers(1, 3), st.sampled_from([np.float32, np.float64]))
@@ -104,12 +101,8 @@ def test_single_equals_twin_and_explicit_pairs(seed, threshold):
     sums = [[sum(c * (x**p).sum() for c, x in zip(coef, v, strict=True)) for p in (1, 2)]]
     G = [-sum((c * x @ each for c, x, each in zip(coef, v, D, strict=True)), np.zeros(data.n_features))]
     rest = (data.X, data.offsets, data.lower, queries, coef, w, np.array([threshold]))
-    for evaluate, dense in (
-        (numpy_kernels.evaluate_single, NEVER),
-        (single.evaluate_single, NEVER),
-        (single.evaluate_single, ALWAYS),
-    ):
-        found = evaluate(*rest, dense)
+    for evaluate in (numpy_kernels.evaluate_single, single.evaluate_single):
+        found = evaluate(*rest)
         np.testing.assert_allclose(found[0], sums, rtol=1e-10, atol=1e-10)
         np.testing.assert_allclose(found[1], G, rtol=1e-10, atol=1e-10)
 
@@ -127,7 +120,7 @@ def test_hessian_is_the_derivative_of_the_gradient(seed, width):
     levels, step = np.array([1.0, 1.0 - min(width, 1e6)]), 1e-7
 
     def gradient(at):
-        G = single.evaluate_single(*rest, at, levels, NEVER)[1]
+        G = single.evaluate_single(*rest, at, levels)[1]
         return G[0] - G[1] if np.isfinite(width) else G[0]
 
     for f, unit in enumerate(np.eye(len(w))):
@@ -144,7 +137,7 @@ def test_gradient_is_the_derivative_of_the_loss(seed):
     W = np.random.default_rng(seed).normal(size=(3, data.n_features))
 
     def loss(at):
-        slacks, G = block.evaluate_block(data.X, data.offsets, data.lower, *table, np.arange(3), at, NEVER)
+        slacks, G = block.evaluate_block(data.X, data.offsets, data.lower, *table, np.arange(3), at)
         return slacks + (at * G).sum(axis=1) / 2, G
 
     G, step = loss(W)[1], 1e-6
@@ -173,24 +166,19 @@ def test_split_pairs_equals_twin(seed):
         np.testing.assert_allclose(a, b, atol=1e-12)
 
 
-@pytest.mark.parametrize("dense", [NEVER, ALWAYS])
 @pytest.mark.parametrize("longest", [12, 600])
-def test_matrices_of_active_pairs_are_sums_over_pairs(dense, longest):
+def test_matrices_of_active_pairs_are_sums_over_pairs(longest):
     data = judged(4, n_queries=5, longest=longest, grades=4)
     rng = np.random.default_rng(0)
     w, queries = rng.normal(size=data.n_features), np.array([3, 0, 4, 1])
     found = np.empty((4, 10))
-    curvature.active_matrices(data.X, data.offsets, data.lower, queries, w, dense, found)
+    curvature.active_matrices(data.X, data.offsets, data.lower, queries, w, found)
     twin = np.empty((4, 10))
-    numpy_kernels.active_matrices(data.X, data.offsets, data.lower, queries, w, dense, twin)
+    numpy_kernels.active_matrices(data.X, data.offsets, data.lower, queries, w, twin)
     np.testing.assert_allclose(found, twin, rtol=1e-11, atol=1e-11)
-    for of in (curvature, numpy_kernels):
-        diagonals = np.empty((4, 4))
-        of.active_diagonals(data.X, data.offsets, data.lower, queries, w, dense, diagonals)
-        np.testing.assert_allclose(diagonals, twin[:, [0, 2, 5, 9]], rtol=1e-11, atol=1e-11)
     for row, q in zip(found, queries, strict=True):
         D = differences(data, q)
-        D = D[1 - D @ w > 0] if dense == NEVER else D
+        D = D[1 - D @ w > 0]
         np.testing.assert_allclose(row, (D.T @ D)[np.tril_indices(4)], rtol=1e-11, atol=1e-11)
 
 

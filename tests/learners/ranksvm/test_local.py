@@ -17,7 +17,6 @@ from qdrank.learners.ranksvm.blocks import locality_order, make_blocks, progress
 from qdrank.learners.ranksvm.estimator import RankSVM, all_pairs
 from qdrank.learners.ranksvm.local import prepare_training, train_block, train_local, train_sweep
 from qdrank.learners.ranksvm.newton import Problem
-from qdrank.learners.ranksvm.preconditioning import Costs, decide, preconditioner_of
 from qdrank.learners.ranksvm.preferences import prepare
 
 
@@ -182,8 +181,8 @@ def test_rounding_of_float32_stays_below_the_allowance(case):
     for seed in range(3):
         W = np.random.default_rng(seed).normal(size=(60, 5))
         rest = (base.data.offsets, base.data.lower, *table, np.arange(60))
-        _, narrow = kernels.evaluate_block(base.data.X, *rest, W.astype(np.float32), np.inf)
-        slacks, G = numpy_kernels.evaluate_block(base.data.X.astype(float), *rest, W, np.inf)
+        _, narrow = kernels.evaluate_block(base.data.X, *rest, W.astype(np.float32))
+        slacks, G = numpy_kernels.evaluate_block(base.data.X.astype(float), *rest, W)
         loss = slacks + (W * G).sum(axis=1) / 2
         assert (np.linalg.norm(narrow - G, axis=1) <= base.noise * np.sqrt(loss)).all()
 
@@ -191,16 +190,17 @@ def test_rounding_of_float32_stays_below_the_allowance(case):
 def test_numpy_kernels_give_the_same_models(case, monkeypatch):
     *_, neighbours, base = case
     compiled = train_block(base, neighbours[:20, :9])
-    names = ("evaluate_block", "transpose", "evaluate_single", "hessian_single", "active_matrices", "active_diagonals")
+    names = ("evaluate_block", "transpose", "evaluate_single", "hessian_single", "active_matrices")
     for name in (*names, "factorise", "solve_factors"):
         monkeypatch.setattr(kernels, name, getattr(numpy_kernels, name))
     np.testing.assert_allclose(train_block(base, neighbours[:20, :9]).W, compiled.W, atol=1e-4)
 
 
-@pytest.mark.parametrize("kind", ["own", "block", "shared"])
-def test_every_preconditioner_leads_to_the_optimum(case, kind, monkeypatch):
+@pytest.mark.parametrize("largest", [0, 2**27])
+def test_both_preconditioners_lead_to_the_optimum(case, largest, monkeypatch):
+    """A matrix for each model, or one for all where those would need too much memory."""
     X, y, offsets, neighbours, base = case
-    monkeypatch.setattr("qdrank.learners.ranksvm.local.decide", lambda *_: kind)
+    monkeypatch.setattr("qdrank.learners.ranksvm.preconditioning.LARGEST", largest)
     models = train_sweep(base, neighbours, [25, 9], [np.arange(60)])
     for k, found in models.items():
         assert found.gaps.max() <= 1e-6
@@ -210,61 +210,19 @@ def test_every_preconditioner_leads_to_the_optimum(case, kind, monkeypatch):
             assert value - best <= found.gaps[m] * value + 1e-10
 
 
-def test_a_matrix_of_its_own_is_the_hessian_at_the_global_model(case):
+def test_the_matrix_of_a_model_is_the_hessian_at_the_global_model(case):
     *_, neighbours, base = case
     use = csr_array((np.full(24, 0.01), neighbours[:2, :12].ravel(), [0, 12, 24]), shape=(2, 60))
     G, none = np.random.default_rng(0).normal(size=(2, 5)), np.zeros(2, dtype=bool)
-    steps = {
-        kind: preconditioner_of(kind, base.curvature, use, 0.01, base.inverse) for kind in ("own", "block", "shared")
-    }
+    step = base.curvature.preconditioner(use, 0.01, base.inverse)
     hessians = [
         0.01 * np.eye(5)
         + 2 * Problem(base.data, row, np.full(12, 0.01), 0.01, base.centre).curvature(base.single.w, np.inf)
         for row in neighbours[:2, :12].astype(np.int64)
     ]
-    found = steps["own"](np.array([1, 0]), G, none)
-    np.testing.assert_allclose(
-        found, [np.linalg.solve(hessians[1], G[0]), np.linalg.solve(hessians[0], G[1])], rtol=1e-3
-    )
-    mean = (hessians[0] + hessians[1]) / 2  # the block's matrix, with the diagonal of each model
-    found = steps["block"](np.array([1, 0]), G, none)
-    for at, hessian, g in zip(found, hessians[::-1], G, strict=True):
-        scale = np.sqrt(np.diag(hessian) / np.diag(mean))
-        np.testing.assert_allclose(at, np.linalg.solve(mean * np.outer(scale, scale), g), rtol=1e-3)
-    for step in steps.values():  # after a step that led upwards all take the matrix of all pairs
-        np.testing.assert_allclose(step(np.arange(2), G, ~none), G @ base.inverse)
-
-
-def test_the_choice_follows_the_cost():
-    cheap, dear = Costs(1e5, 1e4, 1e6), Costs(5e6, 1e4, 1e6)
-    assert decide(cheap, 500) == "own"
-    assert decide(dear, 500) is None
-    assert decide(dear, 500, 4.0) == "shared"
-    assert decide(dear, 500, 8.0) == "block"
-    assert decide(dear, 500, 24.0) == "block"
-    assert decide(dear._replace(own=1.5e6), 500, 24.0) == "own"
-    assert decide(dear._replace(own=np.inf), 500, 40.0) == "block"
-    assert decide(dear, 20) == "shared"
-
-
-def test_a_pilot_tells_what_the_other_models_take(case, monkeypatch):
-    *_, neighbours, base = case
-    asked = []
-    monkeypatch.setattr(
-        "qdrank.learners.ranksvm.local.decide", lambda *a: asked.append(a) or (None if len(a) == 2 else "own")
-    )
-    models = train_block(base, neighbours[:, :12])
-    assert [len(a) for a in asked] == [2, 3]
-    assert asked[1][2] == models.evaluations[::15].mean()
-    assert models.gaps.max() <= 1e-6
-
-
-def test_denses_train_by_sorting(monkeypatch):
-    X, y, offsets, neighbours = judged()
-    base = prepare_training(prepare(X, y, offsets))
-    loops = train_block(base, neighbours[:, :9])
-    monkeypatch.setattr("qdrank.learners.ranksvm.local._DENSE", 1.0)
-    np.testing.assert_allclose(train_block(base, neighbours[:, :9]).W, loops.W, atol=1e-4)
+    expected = [np.linalg.solve(hessians[1], G[0]), np.linalg.solve(hessians[0], G[1])]
+    np.testing.assert_allclose(step(np.array([1, 0]), G, none), expected, rtol=1e-3)
+    np.testing.assert_allclose(step(np.arange(2), G, ~none), G @ base.inverse)  # after a step that led upwards
 
 
 def test_blocks_cover_all_rows_once():

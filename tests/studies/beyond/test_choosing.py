@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -76,24 +74,6 @@ def test_what_is_chosen_is_the_best_on_past_queries(world):
     value = chooser.value(mix.scores(chooser.known, chooser.asked))
     assert value == pytest.approx(chooser.tried["mix"][1].value, abs=1e-6)
     assert value >= chooser.tried["text-bm25"][1].value - 1e-6, "BM25 alone is among the mixes"
-
-
-def test_what_was_chosen_before_is_taken_over(world):
-    first = Chooser(world.known(np.arange(8)), GRID)
-    parts = (*text_parts(first), *lexical(first, "past", GRID.copies))
-    settled = {name: settings[choice.place] for name, (settings, choice) in first.tried.items()}
-    mix = first.mix("mix", parts)
-    settled["mix"] = first.tried["mix"][0][0]
-    again = Chooser(world.known(np.arange(8)), GRID, settled)
-    assert (*text_parts(again), *lexical(again, "past", GRID.copies)) == parts
-    assert again.mix("mix", parts) == mix
-    assert not again.tried, "nothing is tried again"
-
-
-def test_weights_taken_over_are_those_of_the_grid_and_not_their_six_digits(world):
-    grid = replace(GRID, weights=(0.0, 1 / 3, 1.0))
-    chooser = Chooser(world.known(np.arange(8)), grid, {"mix": "1, 0.333333"})
-    assert chooser.mix("mix", (Lexical(), Lexical(copies=2))).weights == (1.0, 1 / 3)
 
 
 def test_queries_that_are_asked_have_no_say(world):

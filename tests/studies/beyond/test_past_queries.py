@@ -9,18 +9,21 @@ import pytest
 from scipy import sparse
 
 from qdrank.evaluation.deciding import decide
+from qdrank.evaluation.observations import observe
 from qdrank.figures.numbers import where
 from qdrank.store import read
 from qdrank.studies.beyond import STUDY
 from qdrank.studies.beyond.choosing import Chooser, Grid
 from qdrank.studies.beyond.claims import declare
 from qdrank.studies.beyond.learned import seen
+from qdrank.studies.beyond.observations import retrieval_values
 from qdrank.studies.beyond.reranking import Listed
 from qdrank.studies.beyond.retrieval import fold_queries, hiding_lists, in_form, near_duplicates, write_retrieval
 from qdrank.studies.beyond.retrieval_figure import draw
-from qdrank.studies.beyond.retrieval_tables import gather_retrieval, hidden, label, retrieved, tabulate
-from qdrank.studies.beyond.retrieved import CONTROLS, FORMS, JOBS, LEARNED, MEASURES, RECOMMENDED, RETRIEVERS, TEXT_MIX
+from qdrank.studies.beyond.retrieval_tables import label, retrieved, tabulate
+from qdrank.studies.beyond.retrieved import CONTROLS, FORMS, LEARNED, MEASURES, RECOMMENDED, RETRIEVERS, TEXT_MIX
 from qdrank.studies.beyond.settings import Beyond
+from qdrank.studies.beyond.values import without_near
 from qdrank.studies.making import Inputs, Shown
 from qdrank.text.extract import read_collection, text_settings
 from qdrank.text.past_queries import AskedQueries
@@ -73,16 +76,15 @@ def folder(tmp_path_factory):
 @pytest.fixture(scope="module")
 def inputs(folder, tmp_path_factory):
     out, made = tmp_path_factory.mktemp("out"), {}
-    for job in JOBS:
-        for fold in FOLDS if job.startswith("all") else FOLDS[:1]:
-            paths = {"values": str(out / f"{fold}-{job}.parquet"), "choices": str(out / f"{fold}-{job}.c.parquet")}
+    for form in FORMS:
+        for fold in FOLDS if form == "all" else FOLDS[:1]:
+            paths = {"values": str(out / f"{fold}-{form}.parquet"), "choices": str(out / f"{fold}-{form}.c.parquet")}
             source = {"like": "beir", "folder": str(folder)}
-            settled = [] if job == JOBS[job] else [str(out / f"{fold}-{JOBS[job]}.c.parquet")]
             write_retrieval(
-                {"chosen": settled},
+                {},
                 paths,
                 fold,
-                job,
+                form,
                 source=source,
                 text=TEXT,
                 retrieval=SECTION.retrieval(),
@@ -91,8 +93,8 @@ def inputs(folder, tmp_path_factory):
                 measure="ap",
                 measures=list(MEASURES),
             )
-            made.setdefault(job, []).append(paths["values"])
-            made.setdefault(f"{job}-tried", []).append(paths["choices"])
+            made.setdefault(form, []).append(paths["values"])
+            made.setdefault("tried", []).append(paths["choices"])
     return Inputs(made)
 
 
@@ -111,13 +113,12 @@ def test_past_queries_are_found_to_help_and_their_owners_to_matter(inputs):
 
 
 def test_claims_are_judged_from_the_values(inputs):
-    found = gather_retrieval(inputs)
     declaration = declare(SECTION.model_dump())
-    assert set(found) <= {claim.name for claim in declaration}
+    found = observe(declaration, retrieval_values(inputs), {})
     verdicts = {row["claim"]: row["verdict"] for row in decide(declaration, {"toy": found}, dataset="toy").to_pylist()}
     for name in ("expansion", "expansion, NDCG@10", "expansion - permuted", "similar queries - another query"):
         assert verdicts[name] == "holds", name
-    assert gather_retrieval(Inputs({job: [] for job in JOBS})) == {}, "no raw text, no observations"
+    assert retrieval_values(Inputs({form: [] for form in FORMS})).empty, "no raw text, no observations"
 
 
 def test_tables_have_every_method_control_and_form(inputs):
@@ -129,7 +130,7 @@ def test_tables_have_every_method_control_and_form(inputs):
     assert {CONTROLS["permuted"][0], CONTROLS["another"][0]} <= set(against)
     forms = made["beyond-forms"]["judgments"].tolist()
     assert set(forms) == {FORMS[form] for form in ("all", "grade-2", "highest")}, "no document is a hub here"
-    of_near = where(made["beyond-forms"], method=label(hidden(RECOMMENDED, 0.9)))["judgments"]
+    of_near = where(made["beyond-forms"], method=label(without_near(RECOMMENDED, 0.9)))["judgments"]
     assert of_near.tolist() == list(dict.fromkeys(forms)), "near-duplicates are hidden in every form"
     text = next(row for row in made["beyond-retrieval"].to_dict("records") if row["method"] == RETRIEVERS[TEXT_MIX])
     assert text["difference in MAP"] == 0
@@ -159,7 +160,7 @@ def test_the_test_queries_choose_nothing(folder, inputs):
     other = fold_queries(type(collection)(collection.documents, collection.queries, qrels), settings, "fold1", "all")
     assert (queries.past == other.past).all()
     assert (queries.known.past.judgments != other.known.past.judgments).nnz == 0
-    tried = read(inputs.files["all-tried"][0], "figure").to_pylist()
+    tried = read(inputs.files["tried"][0], "choices").to_pylist()
     grid = Grid.of(
         settings.bm25, {"k1": [0.9], "b": [0.4]}, TEXT["feedback"], copies=(1,), dimensions=5, weights=(0, 1)
     )

@@ -19,21 +19,11 @@ from qdrank.layout import FloatArray, IntArray
 from qdrank.learners.ranksvm import anderson, kernels, newton
 from qdrank.learners.ranksvm.blocks import ProgressCallback
 from qdrank.learners.ranksvm.estimator import Model, Penalty, before_half, preconditioner, solve, whole_problem
-from qdrank.learners.ranksvm.preconditioning import (
-    PILOT,
-    TRIAL,
-    Kind,
-    QueryCurvature,
-    costs,
-    decide,
-    inverted,
-    preconditioner_of,
-)
+from qdrank.learners.ranksvm.preconditioning import QueryCurvature, inverted
 from qdrank.learners.ranksvm.preferences import Preferences, pair_weights
 
 BLOCK = 512
 _LIMIT = 50  # evaluations after which exact Newton takes over a model
-_DENSE = 900.0  # pairs per document; above it sorting beats the loops over pairs of a block (bench/bench_engine.py)
 
 
 @dataclass(frozen=True)
@@ -138,7 +128,7 @@ class _Block:
         data, position, (first, members, weights) = self.data, np.full(len(self.coef), -1), self.lists
         position[active] = np.arange(len(active))
         evaluated: Any = kernels.evaluate_block(
-            data.X, data.offsets, data.lower, first, members, weights, position, W.astype(data.X.dtype), _DENSE
+            data.X, data.offsets, data.lower, first, members, weights, position, W.astype(data.X.dtype)
         )
         return evaluated[0], evaluated[1]
 
@@ -189,7 +179,7 @@ class _Warm:
 
 
 def train_block(
-    base: TrainingBase, neighbours: NDArray[Any], *, weights: FloatArray | None = None, tol: float = 1e-6, uses: int = 1
+    base: TrainingBase, neighbours: NDArray[Any], *, weights: FloatArray | None = None, tol: float = 1e-6
 ) -> LocalModels:
     """Train the models of one block together.
 
@@ -199,14 +189,13 @@ def train_block(
     neighbours : (n, k) integer; training queries of each model; -1 stands for none
     weights : (n, k) float64, optional; weights of the queries (a kernel of the distance, for instance)
     tol : float; certified relative gap to reach; exact Newton finishes models that do not reach it in a few steps
-    uses : int; number of blocks that will use the curvature of ``base``, for estimating costs
     """
     with kernels.one_thread():
-        return _train_block(base, np.asarray(neighbours), weights, tol, None, uses)[0]
+        return _train_block(base, np.asarray(neighbours), weights, tol, None)[0]
 
 
 def _train_block(
-    base: TrainingBase, neighbours: NDArray[Any], weights: FloatArray | None, tol: float, warm: _Warm | None, sweep: int
+    base: TrainingBase, neighbours: NDArray[Any], weights: FloatArray | None, tol: float, warm: _Warm | None
 ) -> tuple[LocalModels, _Warm]:
     neighbours = np.ascontiguousarray(neighbours, dtype=np.int64)
     if neighbours.ndim != 2 or (neighbours >= base.data.n_queries).any():
@@ -220,60 +209,40 @@ def _train_block(
     W[pairs == 0] = base.centre  # no pair, so nothing moves the model away from it
     todo = np.flatnonzero(~whole & (pairs > 0))
     if len(todo):
-        training = _Training(base, block, (loss, G), tol, warm)
-        training.run(todo, sweep)
-        W[todo], gaps[todo] = training.W[todo], training.gaps[todo]
-        evaluations[todo] = training.evaluations[todo]
+        reached = _descend(base, block, todo, (loss[todo], G[todo]), tol, warm)
+        W[todo], gaps[todo], evaluations[todo] = reached.W, reached.gap, reached.evaluations
     return LocalModels(np.arange(len(coef)), W, gaps, evaluations, pairs), _Warm(W, G)
 
 
-class _Training:
-    """Training of some models of a block, from the global model or from the models of another k."""
-
-    def __init__(
-        self, base: TrainingBase, block: _Block, first: tuple[FloatArray, FloatArray], tol: float, warm: _Warm | None
-    ) -> None:
-        self.base, self.block, self.first, self.tol, self.warm = base, block, first, tol, warm
-        n, d = len(block.coef), base.data.n_features
-        self.W, self.gaps, self.evaluations = np.empty((n, d)), np.zeros(n), np.zeros(n, dtype=np.int64)
-
-    def run(self, todo: IntArray, sweep: int) -> None:
-        """Train the models ``todo`` with the cheapest preconditioner; a few pilot models may be needed to find it."""
-        cost = costs(self.base.curvature, self.block.use[todo], sweep)
-        kind = decide(cost, len(todo))
-        if kind is None:
-            pilot = todo[:: len(todo) // PILOT][:PILOT]
-            self._descend(pilot, "shared", TRIAL)
-            unfinished = self.gaps[pilot] > self.tol  # assumed to need twice as many, and trained again with the others
-            kind = decide(cost, len(todo), float((self.evaluations[pilot] * (1 + unfinished)).mean()))
-            todo = np.setdiff1d(todo, pilot[~unfinished])
-        self._descend(todo, kind or "shared")
-
-    def _descend(self, rows: IntArray, kind: Kind, limit: int | None = None) -> None:
-        """Train some models; with a ``limit`` of evaluations they may stop before they reach the gap."""
-        base, (loss, G) = self.base, self.first
-        precondition = preconditioner_of(kind, base.curvature, self.block.use[rows], base.lam, base.inverse)
-        guess = None
-        if self.warm is not None:  # the models of another k, shifted by the difference between the first steps of both
-            every, none = np.arange(len(rows)), np.zeros(len(rows), dtype=bool)
-            guess = self.warm.W[rows] - precondition(every, (G - self.warm.G)[rows], none)
-        reached = anderson.minimise(
-            lambda active, W: self.block.evaluate(rows[active], W),
-            np.tile(base.single.w, (len(rows), 1)),
-            np.tile(base.centre, (len(rows), 1)),
-            base.lam,
-            precondition,
-            first=(loss[rows], G[rows]),
-            guess=guess,
-            tol=self.tol,
-            limit=limit or _LIMIT,
-            noise=base.noise,
-        )
-        for m in np.flatnonzero(reached.gap > self.tol) if limit is None else ():
-            at, steps = newton.newton(self.block.problem(base, int(rows[m])), reached.W[m], self.tol, 100)
-            reached.W[m], reached.gap[m], reached.evaluations[m] = at.w, at.gap, reached.evaluations[m] + steps
-        self.W[rows], self.gaps[rows] = reached.W, reached.gap
-        self.evaluations[rows] += reached.evaluations
+def _descend(
+    base: TrainingBase,
+    block: _Block,
+    rows: IntArray,
+    first: tuple[FloatArray, FloatArray],
+    tol: float,
+    warm: _Warm | None,
+) -> anderson.Solution:
+    """Train some models of a block from the global model, at which ``first`` has their losses and gradients."""
+    precondition, guess = base.curvature.preconditioner(block.use[rows], base.lam, base.inverse), None
+    if warm is not None:  # the models of another k, shifted by the difference between the first steps of both
+        every, none = np.arange(len(rows)), np.zeros(len(rows), dtype=bool)
+        guess = warm.W[rows] - precondition(every, first[1] - warm.G[rows], none)
+    reached = anderson.minimise(
+        lambda active, W: block.evaluate(rows[active], W),
+        np.tile(base.single.w, (len(rows), 1)),
+        np.tile(base.centre, (len(rows), 1)),
+        base.lam,
+        precondition,
+        first=first,
+        guess=guess,
+        tol=tol,
+        limit=_LIMIT,
+        noise=base.noise,
+    )
+    for m in np.flatnonzero(reached.gap > tol):
+        at, steps = newton.newton(block.problem(base, int(rows[m])), reached.W[m], tol, 100)
+        reached.W[m], reached.gap[m], reached.evaluations[m] = at.w, at.gap, reached.evaluations[m] + steps
+    return reached
 
 
 def train_local(
@@ -327,7 +296,7 @@ def _sweep_block(
     warm = None
     for k in ks:
         kept = None if weights is None else weights[:, :k]
-        models, warm = _train_block(base, neighbours[:, :k], kept, tol, warm, len(ks))
+        models, warm = _train_block(base, neighbours[:, :k], kept, tol, warm)
         yield k, models
 
 

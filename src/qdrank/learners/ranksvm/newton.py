@@ -17,8 +17,6 @@ from qdrank.learners.newton import descend
 from qdrank.learners.ranksvm import kernels
 from qdrank.learners.ranksvm.preferences import Preferences, normal_matrix, subset
 
-_DENSE = 35.0  # pairs per document; above it sorting beats the loop over pairs (bench/bench_engine.py)
-
 
 @dataclass(frozen=True)
 class Problem:
@@ -34,9 +32,7 @@ class Problem:
         """Weighted sums of slacks and squared slacks (n, 2) and half gradients (n, d) of the latter."""
         data = self.data
         levels = np.asarray(thresholds)
-        evaluated: Any = kernels.evaluate_single(
-            data.X, data.offsets, data.lower, self.queries, self.coef, w, levels, _DENSE
-        )
+        evaluated: Any = kernels.evaluate_single(data.X, data.offsets, data.lower, self.queries, self.coef, w, levels)
         return evaluated[0], evaluated[1]
 
     def curvature(self, w: FloatArray, width: float) -> FloatArray:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from qdrank.studies.beyond.methods import METHODS, SINGLE, run
-from qdrank.studies.beyond.retrieved import JOBS, jobs_of
+from qdrank.studies.beyond.retrieved import FORMS
 from qdrank.studies.beyond.steps import STEPS
 from qdrank.studies.study import Output, Study
 
 _ROOM = "qdrank.studies.beyond"
 _VALUES = {"measures": "beyond/measures.parquet", "values": "{fold}/beyond/values.parquet"}
-_RETRIEVED = {job: f"{{fold}}/beyond/retrieval/{job}.parquet" for job in JOBS}
-_TRIED = {f"{job}-tried": f"{{fold}}/beyond/retrieval/{job}.choices.parquet" for job in jobs_of("all")}
+_RETRIEVED = {form: f"{{fold}}/beyond/retrieval/{form}.parquet" for form in FORMS}
+_TRIED = {"tried": "{fold}/beyond/retrieval/all.choices.parquet"}
 
 STUDY = Study(
     name="beyond",
@@ -59,10 +59,10 @@ STUDY = Study(
         Output(
             f"{_ROOM}.retrieval_figure:draw",
             {"beyond-gains": "gains of retrieval with past queries"},
-            {job: _RETRIEVED[job] for job in jobs_of("all")},
+            {"all": _RETRIEVED["all"]},
             said="Past queries help retrieval where a mix with them beats the mix of text, and its control does not.",
             claims=("expansion*", "similar queries*", "closed collection", "learned*"),
-            searched_only=jobs_of("all"),
+            searched_only=("all",),
             captions={
                 "beyond-gains": "What past queries add to retrieval: difference in MAP on the test queries from the "
                 "best mix of BM25, RM3 and LSA, with intervals (left). Green: LambdaMART, which ranks the best 100 "

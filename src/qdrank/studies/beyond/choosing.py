@@ -98,14 +98,12 @@ class Chooser:
 
     Attributes
     ----------
-    settled : by method, the setting that was chosen before, in words; these methods are not tried again
     asked, queries : the sample of past queries, each hidden from itself, and their judgments
     tried : by method, the settings and their values, in the order tried
     """
 
     known: Known
     grid: Grid
-    settled: Mapping[str, str] = field(default_factory=dict)
     asked: AskedQueries = field(init=False)
     queries: ValidationQueries = field(init=False)
     tried: dict[str, tuple[list[str], Choice[Any]]] = field(default_factory=dict)
@@ -125,16 +123,11 @@ class Chooser:
 
     def best(self, method: str, tried: Sequence[Retriever]) -> Any:
         """The best of several settings of a retriever, the first of equals."""
-        if method in self.settled:
-            return next(one for one in tried if str(one) == self.settled[method])
         values = ((one, self.value(one.scores(self.known, self.asked))) for one in tried)
         return self._kept(method, [str(one) for one in tried], choose(values))
 
     def mix(self, method: str, parts: Sequence[Retriever]) -> Mixed:
         """Weights of the parts' z-scores: the best part has weight 1; the others follow one by one, twice round."""
-        if method in self.settled:
-            in_words = {f"{weight:g}": weight for weight in (0.0, 1.0, *self.grid.weights)}
-            return Mixed(tuple(parts), tuple(in_words[word] for word in self.settled[method].split(", ")))
         z = [self._z_scores(part) for part in parts]
         leading = choose((place, self.value(one)) for place, one in enumerate(z)).chosen
         weights = [float(place == leading) for place in range(len(parts))]

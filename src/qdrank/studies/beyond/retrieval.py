@@ -6,7 +6,7 @@ Training and validation queries are the past queries. Every setting is chosen on
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,7 +19,10 @@ from qdrank.datasets.collections.model import Collection
 from qdrank.datasets.folds import roles
 from qdrank.datasets.simulated.simweb.world import simulate_web
 from qdrank.layout import FloatArray, IntArray
-from qdrank.store import read, write
+from qdrank.learners.choose import choice_rows
+from qdrank.store import write
+from qdrank.store.lists import no_rows
+from qdrank.store.schemas import shape_of
 from qdrank.studies.beyond.choosing import (
     Chooser,
     Grid,
@@ -34,12 +37,11 @@ from qdrank.studies.beyond.learned import learned_values
 from qdrank.studies.beyond.options import Options
 from qdrank.studies.beyond.retrieved import (
     BUDGETS,
-    CONTROLS_JOB,
+    CONTROLLED,
     FORMS,
     HUB,
-    JOBS,
+    LEARNING,
     RECOMMENDED,
-    RETRIEVERS,
     TEXT_MIX,
     WITHOUT_NEAR,
 )
@@ -53,6 +55,7 @@ from qdrank.studies.beyond.retrievers import (
     Retriever,
     similarities,
 )
+from qdrank.studies.running import value_rows
 from qdrank.text.extract import read_collection, text_settings
 from qdrank.text.judged import TextSettings
 from qdrank.text.past_queries import AskedQueries
@@ -126,8 +129,8 @@ def searched(like: str, **source: Any) -> Collection:
     return simulate_web(**source["draw"]).collection if like == "simweb" else read_collection(like, **source)
 
 
-def chosen_methods(chooser: Chooser, wanted: Container[str] = RETRIEVERS) -> dict[str, Retriever]:
-    """Every method with the settings chosen, by name; the last ones are mixes, those that are ``wanted``."""
+def chosen_methods(chooser: Chooser) -> dict[str, Retriever]:
+    """Every method with the settings chosen, by name; the last ones are mixes."""
     text = text_parts(chooser)
     past = lexical(chooser, "past", chooser.grid.copies)
     near = chooser.best("nearest", _NEAR)
@@ -142,8 +145,7 @@ def chosen_methods(chooser: Chooser, wanted: Container[str] = RETRIEVERS) -> dic
         (RECOMMENDED, past),
         ("all-mix", (*past, near)),
     ):
-        if name in wanted:
-            methods[name] = chooser.mix(name, (*text, *parts))
+        methods[name] = chooser.mix(name, (*text, *parts))
     return methods
 
 
@@ -187,10 +189,10 @@ def values_of(
 
 
 def write_retrieval(
-    files: Mapping[str, Any],
+    files: Mapping[str, Any],  # noqa: ARG001
     out: Mapping[str, str],
     fold: str,
-    job: str,
+    form: str,
     *,
     source: Mapping[str, Any],
     text: Mapping[str, Any],
@@ -205,8 +207,7 @@ def write_retrieval(
 
     Parameters
     ----------
-    files : ``chosen``, the choices of the job of the mixes, which that job itself has not
-    job : one of `retrieved.JOBS`: mixes in a form of the judgments, random controls, or learners
+    form : of the judgments, one of `retrieved.FORMS`
     source, text : the collection (`searched`), and the section ``text`` of the configuration (`qdrank.text.extract`)
     retrieval : keys of section ``beyond`` that retrieval uses
     beyond : the keys of `Options`, for near-duplicates and learners
@@ -214,96 +215,46 @@ def write_retrieval(
     measure, measures : what settings are chosen by, and what is written
     """
     options = Options(**beyond)
-    form = JOBS[job]
     settings = text_settings(text, options.seed)
     queries = fold_queries(searched(**source), settings, fold, form)
+    tables, choices = [no_rows("values")], []
     if queries is None or len(queries.past) < 2 or not len(queries.test):
         log("%s leave nothing to compare", FORMS[form])
-        tables = [
-            _rows(fold, np.zeros(0, dtype=object), np.zeros(0), "", 0, {name: np.zeros(0) for name in measures}, 0.0)
-        ]
-        choices = pa.table({"fold": pa.array([], pa.string())})
     else:
         keys: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in retrieval.items()}
         constants = {"k1": text["tried_k1"], "b": text["tried_b"]}
         grid = Grid.of(settings.bm25, constants, text["feedback"], measure=measure, seed=options.seed, **keys)
-        chooser = Chooser(queries.known, grid, _settled(files.get("chosen", [])))
-        if job == form:
-            values = _mixes(queries, chooser, options.near, measures)
-        elif job == CONTROLS_JOB:
-            values = _controls(queries, chooser, refits, measures)
-        else:
-            values = _learners(queries, chooser, options, refits, measures)
-        tables = [_rows(fold, queries.names, queries.recurring, *one) for one in values]
-        choices = _choices(fold, chooser)
-    write(out["values"], "figure", pa.concat_tables(tables))
-    write(out["choices"], "figure", choices)
+        chooser = Chooser(queries.known, grid)
+        for method, fit, values, near in _every(form, queries, chooser, options, refits, measures):
+            columns = {**values, "recurring": queries.recurring}
+            tables.append(value_rows(fold, method, queries.names, columns, fit=fit, x=near))
+        for method, (tried, choice) in chooser.tried.items():
+            choices += choice_rows(fold, method, tried, choice, measure)
+    write(out["values"], "values", pa.concat_tables(tables, promote_options="default"))
+    write(out["choices"], "choices", pa.Table.from_pylist(choices, shape_of("choices").schema({})))
 
 
-_Values = Iterator[tuple[str, int, dict[str, FloatArray], float]]
+_Values = Iterator[tuple[str, int, dict[str, FloatArray], float | None]]
 """Method or control, number of the draw or fit, values of the test queries, threshold of near-duplicates."""
 
 
-def _mixes(queries: FoldQueries, chooser: Chooser, near: list[float], measures: Sequence[str]) -> _Values:
-    """Every method; the main mixes also with near-duplicates of the query hidden."""
-    known, methods = chooser.known, chosen_methods(chooser)
+def _every(
+    form: str, queries: FoldQueries, chooser: Chooser, options: Options, refits: int, measures: Sequence[str]
+) -> _Values:
+    """Every method; the main mixes also with near-duplicates of the query hidden; random controls and learners."""
+    known, methods, asked = chooser.known, chosen_methods(chooser), queries.asked
     for name, one in methods.items():
-        yield name, 0, values_of(queries, one, known, queries.asked, measures), 0.0
-    for threshold in near:
-        rest = near_duplicates(known, queries.asked, threshold)
+        yield name, 0, values_of(queries, one, known, asked, measures), None
+    for threshold in options.near:
+        rest = near_duplicates(known, asked, threshold)
         for name in WITHOUT_NEAR:
             yield name, 0, values_of(queries, methods[name], known, rest, measures), threshold
-
-
-def _controls(queries: FoldQueries, chooser: Chooser, refits: int, measures: Sequence[str]) -> _Values:
-    """The random controls."""
-    methods = chosen_methods(chooser, (TEXT_MIX,))
-    for name, fit, known, one in control_methods(chooser, methods, refits):
-        yield name, fit, values_of(queries, one, known, queries.asked, measures), 0.0
-
-
-def _learners(
-    queries: FoldQueries, chooser: Chooser, options: Options, refits: int, measures: Sequence[str]
-) -> _Values:
-    """The learners."""
-    methods = chosen_methods(chooser, (TEXT_MIX, RECOMMENDED))
-    grades = queries.data.judgments[queries.test]
-    fits = learned_values(chooser, methods, queries.asked, grades, options=options, refits=refits, measures=measures)
-    yield from ((name, fit, values, 0.0) for name, fit, values in fits)
-
-
-def _rows(
-    fold: str,
-    query_id: NDArray[np.object_],
-    recurring: FloatArray,
-    method: str,
-    fit: int,
-    values: Mapping[str, FloatArray],
-    near: float,
-) -> pa.Table:
-    n = len(query_id)
-    head = {
-        "fold": pa.array([fold] * n, pa.string()),
-        "method": pa.array([method] * n, pa.string()),
-        "fit": pa.array([fit] * n, pa.int64()),
-        "near": np.full(n, near),
-        "query_id": pa.array(query_id, pa.string()),
-        "recurring": recurring,
-    }
-    return pa.table(head | dict(values))
-
-
-def _choices(fold: str, chooser: Chooser) -> pa.Table:
-    rows = [
-        {"fold": fold, "method": method, "setting": text, "value": value, "chosen": place == choice.place}
-        for method, (settings, choice) in chooser.tried.items()
-        for place, (text, value) in enumerate(zip(settings, choice.values, strict=True))
-    ]
-    return pa.Table.from_pylist(rows)
-
-
-def _settled(chosen: str | Sequence[str]) -> dict[str, str]:
-    """Settings that the job of the mixes chose, by method, from the table that `_choices` makes."""
-    paths = [chosen] if isinstance(chosen, str) else chosen
-    rows = [row for path in paths for row in read(path, "figure").to_pylist()]
-    return {row["method"]: row["setting"] for row in rows if row["chosen"]}
+    if form in CONTROLLED:
+        for name, fit, seen, one in control_methods(chooser, methods, refits):
+            yield name, fit, values_of(queries, one, seen, asked, measures), None
+    if form in LEARNING:
+        grades = queries.data.judgments[queries.test]
+        for name, fit, values in learned_values(
+            chooser, methods, asked, grades, options=options, refits=refits, measures=measures
+        ):
+            yield name, fit, values, None

@@ -1,4 +1,4 @@
-"""Tables and observations of retrieval with past queries: methods with intervals, budgets, controls, forms of judgments."""
+"""Tables of retrieval with past queries: methods with intervals, budgets, controls, forms of judgments."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ import numpy as np
 import pandas as pd
 
 from qdrank.evaluation.comparison import compare
-from qdrank.evaluation.observations import Observations
-from qdrank.evaluation.values import Values, difference
 from qdrank.figures.method_tables import with_settings
 from qdrank.figures.numbers import chosen, pairs
 from qdrank.studies.beyond.retrieved import (
@@ -24,8 +22,8 @@ from qdrank.studies.beyond.retrieved import (
     RETRIEVERS,
     TEXT_MIX,
     WITHOUT_NEAR,
-    jobs_of,
 )
+from qdrank.studies.beyond.values import named, thresholds, without_near
 from qdrank.studies.making import Inputs, Shown
 
 AP = f"ap@{BUDGETS[-1]}"
@@ -38,25 +36,15 @@ def retrieved(inputs: Inputs, form: str = "all") -> pd.DataFrame:
     ``near`` is the similarity from which past queries are hidden; 0 if none are, which comes first. ``fit`` is the draw of a
     control, or the fit of a learner; ``recurring`` the share of relevant documents that recur.
     """
-    parts = [table.to_pandas() for job in jobs_of(form) for table in inputs.tables(job, "figure")]
-    values: pd.DataFrame = pd.concat(parts or [pd.DataFrame(columns=["method", "near"])], ignore_index=True)
+    parts = [table.to_pandas().rename(columns={"x": "near"}) for table in inputs.tables(form, "values")]
+    values: pd.DataFrame = pd.concat(parts or [pd.DataFrame(columns=["method", "near"])]).fillna({"near": 0.0})
     return values.sort_values("near", ascending=False, key=lambda near: near.replace(0, np.inf), kind="stable")
-
-
-def hidden(method: str, near: float) -> str:
-    """A method, or its label, where past queries from the similarity ``near`` on are hidden."""
-    return f"{method}, past queries below {near:g}" if near else method
-
-
-def named(values: pd.DataFrame) -> pd.DataFrame:
-    """Values by method alone: those with hidden past queries are methods of their own."""
-    return values.assign(method=[*map(hidden, values["method"], values["near"])])
 
 
 def label(method: str) -> str:
     """A method or control in words."""
-    name, comma, near = method.partition(", ")
-    return _LABELS[name] + comma + near
+    name, _, near = method.partition(", queries below ")
+    return f"{_LABELS[name]}, past queries below {near}" if near else _LABELS[name]
 
 
 def _difference(values: pd.DataFrame, a: str, b: str, interval: Mapping[str, Any], family: int) -> dict[str, Any]:
@@ -78,24 +66,18 @@ def tabulate(inputs: Inputs, shown: Shown) -> dict[str, pd.DataFrame]:
     values, methods, interval = forms["all"], RETRIEVERS | LEARNED, shown.interval
     means = chosen(values, methods).groupby("method", sort=False)[[*MEASURES]].mean()
     apart = {name: _difference(values, name, TEXT_MIX, interval, len(methods) - 1) for name in methods}
-    tried = pd.concat([inputs.frame(f"{job}-tried", "figure") for job in jobs_of("all")])
     of_text = means[[AP, NDCG, "r@100", "r@1000"]].join(pd.DataFrame.from_dict(apart, orient="index"))
     return {
-        "beyond-retrieval": with_settings(of_text, methods, tried),
+        "beyond-retrieval": with_settings(of_text, methods, inputs.frame("tried", "choices")),
         "beyond-budgets": means.rename(index=methods).reset_index(),
         "beyond-past": _comparisons(values, interval),
         "beyond-forms": _forms(forms, interval),
     }
 
 
-def without_near(values: pd.DataFrame) -> list[tuple[str, str]]:
+def without_nearest(values: pd.DataFrame) -> list[tuple[str, str]]:
     """The main mixes without near-duplicates of the query, from the highest similarity, against text alone."""
-    return [(hidden(name, near), TEXT_MIX) for name in WITHOUT_NEAR for near in thresholds(values)]
-
-
-def thresholds(values: pd.DataFrame) -> list[float]:
-    """Similarities from which past queries are hidden, from the highest."""
-    return [near for near in values["near"].unique() if near]
+    return [(without_near(name, near), TEXT_MIX) for name in WITHOUT_NEAR for near in thresholds(values)]
 
 
 def comparisons(values: pd.DataFrame) -> list[tuple[str, str]]:
@@ -105,7 +87,7 @@ def comparisons(values: pd.DataFrame) -> list[tuple[str, str]]:
     made += [("all-mix", RECOMMENDED), ("closed", TEXT_MIX)]
     made += [(name, RECOMMENDED) for name in LEARNED if name != "learned-text"]
     made += [("learned-text", TEXT_MIX), ("learned-monotone", "learned-past"), ("learned-all", "learned-monotone")]
-    return made + without_near(values)
+    return made + without_nearest(values)
 
 
 def _comparisons(values: pd.DataFrame, interval: Mapping[str, Any]) -> pd.DataFrame:
@@ -134,38 +116,9 @@ def _forms(forms: Mapping[str, pd.DataFrame], interval: Mapping[str, Any]) -> pd
     for form, values in forms.items():
         means, recurring = values.groupby("method")[AP].mean(), values.groupby("query_id")["recurring"].first()
         known = [one for one in _OF_FORMS if one[0] in means]  # learners are not run in every form
-        for a, b in known + without_near(values):
+        for a, b in known + without_nearest(values):
             row: dict[str, Any] = {"judgments": FORMS[form], "queries": len(recurring)}
             row |= {"relevant documents that recur": recurring.mean(), "method": label(a), "against": label(b)}
             row |= {"MAP": means[a], "MAP of the other": means[b]}
             rows.append(row | _difference(values, a, b, interval, len(forms)))
     return pd.DataFrame(rows)
-
-
-def gather_retrieval(inputs: Inputs) -> Observations:
-    """Observations for the claims about retrieval; none where the data are not raw text."""
-    values, highest = named(retrieved(inputs)), named(retrieved(inputs, "highest"))
-    if values.empty:
-        return {}
-
-    def apart(a: str, b: str, measure: str = AP, of: pd.DataFrame = values) -> Values:
-        return difference(of, a, b, measure)
-
-    main, text = RECOMMENDED, TEXT_MIX
-    claims = {
-        "expansion": {"difference": apart(main, text)},
-        "expansion, NDCG@10": {"difference": apart(main, text, NDCG)},
-        "expansion, highest grade": {} if highest.empty else {"difference": apart(main, text, of=highest)},
-        "expansion - permuted": {"difference": apart(main, "permuted")},
-        "expansion - prior": {"difference": apart(main, "prior-mix")},
-        "expansion, no near-duplicates": {
-            f"past queries below {one:g}": apart(hidden(main, one), text) for one in thresholds(values)
-        },
-        "similar queries - another query": {"difference": apart("nearest-mix", "another")},
-        "similar queries on expansion": {"difference": apart("all-mix", main)},
-        "closed collection": {"difference": apart("closed", text)},
-        "learned": {"difference": apart("learned-monotone", main)},
-        "learned from judgments": {"difference": apart("learned-monotone", "learned-past")},
-        "learned, never judged": {"difference": apart("learned-all", "learned-monotone")},
-    }
-    return {claim: contrasts for claim, contrasts in claims.items() if contrasts}

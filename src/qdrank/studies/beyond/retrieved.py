@@ -43,9 +43,8 @@ FORMS = {
     "highest": "the highest grade alone",
     "no-hubs": "judgments without documents that are relevant to more than a tenth of the queries",
 }
-#: Jobs of a fold, with the form of the judgments: the mixes in each form; random controls, and learners, are jobs of their own.
-CONTROLS_JOB = "all-controls"
-JOBS = {form: form for form in FORMS} | {CONTROLS_JOB: "all", "all-learned": "all", "highest-learned": "highest"}
+#: Forms in which the random controls, and the learners, are run.
+CONTROLLED, LEARNING = ("all",), ("all", "highest")
 #: The tenth above which a document is a hub.
 HUB = 0.1
 #: A run of 1,000 documents is cut at each of these budgets.
@@ -54,6 +53,6 @@ NDCG = "ndcg@10/letor4"
 MEASURES = (*(f"ap@{n}" for n in BUDGETS), NDCG, *(f"r@{n}" for n in BUDGETS))
 
 
-def jobs_of(form: str) -> tuple[str, ...]:
-    """Jobs of a form of the judgments, the mixes first."""
-    return tuple(job for job, of in JOBS.items() if of == form)
+def in_form(method: str, form: str) -> str:
+    """A method as claims name it in another form of the judgments."""
+    return f"{method}, {FORMS[form]}"

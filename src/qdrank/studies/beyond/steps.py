@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from qdrank.studies.beyond.methods import run as methods_run
-from qdrank.studies.beyond.retrieved import JOBS, MEASURES, jobs_of
+from qdrank.studies.beyond.retrieved import FORMS, MEASURES
 from qdrank.studies.steps import QUERY_FILES, Step, further_fits, scores_and_rankers
 
 _ROOM = "qdrank.studies.beyond"
@@ -42,25 +42,6 @@ def _retrieved(run: Any) -> dict[str, Any]:
     }
 
 
-def _retrieve(name: str, says: str, jobs: list[str], chosen: dict[str, str]) -> Step:
-    return Step(
-        name=name,
-        says=says,
-        call=f"{_ROOM}.retrieval:write_retrieval",
-        reads={"collection": lambda files: files.searched, **chosen},
-        makes={
-            "values": "{fold}/beyond/retrieval/{job}.parquet",
-            "choices": "{fold}/beyond/retrieval/{job}.choices.parquet",
-        },
-        params=_retrieved,
-        wildcards={"job": jobs},
-        datasets=lambda run, names: filter(run.is_searched, names),
-        memory=(2500, 15),
-        minutes=(60, 1),
-        together="small",
-    )
-
-
 STEPS = (
     Step(
         name="fit_beyond",
@@ -78,20 +59,21 @@ STEPS = (
         minutes=(120, 3),
         threads=lambda run: run.tree_threads,
     ),
-    _retrieve(
-        "retrieve_beyond",
-        "Retrieval from a whole text collection with past queries, and its baselines, in one form of the judgments.",
-        [job for job in JOBS if job == JOBS[job]],
-        {},
-    ),
-    *(
-        _retrieve(
-            f"retrieve_beyond_{form.replace('-', '_')}_others",
-            "Its random controls, and learners, with the settings of the mixes in the same form of the judgments.",
-            [job for job in jobs_of(form) if job != form],
-            {"chosen": f"{{fold}}/beyond/retrieval/{form}.choices.parquet"},
-        )
-        for form in dict.fromkeys(JOBS.values())
-        if len(jobs_of(form)) > 1
+    Step(
+        name="retrieve_beyond",
+        says="Retrieval from a whole text collection with past queries, in one form of the judgments, with its controls and learners.",
+        call=f"{_ROOM}.retrieval:write_retrieval",
+        reads={"collection": lambda files: files.searched},
+        makes={
+            "values": "{fold}/beyond/retrieval/{form}.parquet",
+            "choices": "{fold}/beyond/retrieval/{form}.choices.parquet",
+        },
+        params=_retrieved,
+        wildcards={"form": list(FORMS)},
+        datasets=lambda run, names: filter(run.is_searched, names),
+        memory=(2500, 15),
+        minutes=(60, 1),
+        threads=lambda run: run.tree_threads,
+        together="small",
     ),
 )

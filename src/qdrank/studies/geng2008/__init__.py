@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qdrank.studies.geng2008.methods import METHODS, TREES, VARIANT_KINDS, neighbours_tried, run
+from qdrank.studies.geng2008.methods import METHODS, TREES, neighbours_tried, run
 from qdrank.studies.geng2008.steps import STEPS
 from qdrank.studies.study import Output, Study
 
@@ -178,7 +178,7 @@ STUDY = Study(
         Output(
             f"{_ROOM}.tables:tabulate_variants",
             {"geng-variants": "variants of KNN Online"},
-            {kind: f"{{fold}}/geng/variants/{kind}.parquet" for kind in VARIANT_KINDS},
+            {"values": "{fold}/geng/variants.parquet"},
             captions={
                 "geng-variants": "Variants of KNN Online. Most are the future work of Geng et al. 2008: other "
                 "metrics, other query vectors, a fixed radius, a KD-tree, one model per cluster of training queries. "

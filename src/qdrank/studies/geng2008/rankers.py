@@ -37,9 +37,6 @@ from qdrank.studies.geng2008.global_models import global_weights
 from qdrank.studies.geng2008.local_models import LOCAL_SHAPE, ModelBank
 from qdrank.studies.geng2008.methods import LOCAL
 
-#: Number of requests that share the cost of preparation when the engine estimates costs.
-REQUESTS = 10**6
-
 
 @dataclass(kw_only=True, eq=False)
 class OnlineRanker(LocalRanker):
@@ -89,7 +86,7 @@ class OnlineRanker(LocalRanker):
             raise InputError("random neighbours are drawn by query id", fix="give the ids of the queries")
         else:
             near = random_neighbours([query_id], m, k, self.random)[0]
-        return train_block(self._prepared(), near[None, :], tol=self.tol, uses=REQUESTS)
+        return train_block(self._prepared(), near[None, :], tol=self.tol)
 
     @cached_property
     def space(self) -> TrainingSpace:

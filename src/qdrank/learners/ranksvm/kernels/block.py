@@ -18,7 +18,6 @@ from numba import njit
 from numpy.typing import NDArray
 
 from qdrank.learners.ranksvm.kernels.pairs import MODELS, pair_loop, scratch
-from qdrank.learners.ranksvm.kernels.sorting import is_dense, slack_sums
 
 LANES = 16
 
@@ -87,29 +86,11 @@ _MANY = 256  # models of a query that are taken together; bounds the memory
 
 
 @njit(cache=True)
-def _by_sorting(S: Any, lower: Any, slack: Any) -> None:
-    """`pair_loop` in O(n log n), one model at a time."""
-    n, models = S.shape
-    s, c = np.empty(n), np.empty(n)
-    for m in range(models):
-        for i in range(n):
-            s[i] = S[i, m]
-        slack[m] = slack_sums(s, lower, 1.0, c)[0]
-        for i in range(n):
-            S[i, m] = c[i]
-
-
-@njit(cache=True)
-def _one_model(X: Any, lower: Any, w: Any, s: Any, c: Any, dense: float, half: Any) -> Any:
+def _one_model(X: Any, lower: Any, w: Any, s: Any, c: Any, half: Any) -> Any:
     """Sum of slacks and half gradient (``half``) of one query and one model; ``s`` and ``c`` as in `row_sums`."""
-    n, slack = len(X), X.dtype.type(0)
+    n = len(X)
     np.dot(X, w, s[:n])
-    if is_dense(lower, dense):
-        wide = np.empty(n)
-        slack += slack_sums(s[:n].astype(np.float64), lower, 1.0, wide)[0]
-        c[:n] = wide
-    else:
-        slack += row_sums(s, lower, c)
+    slack = row_sums(s, lower, c)
     np.dot(c[:n], X, half)
     return slack
 
@@ -156,7 +137,6 @@ def evaluate_block(
     coef: NDArray[Any],
     position: NDArray[Any],
     W: NDArray[Any],
-    dense: float,
 ) -> Any:
     """Loss and gradient of the pairs for the active models of a block.
 
@@ -167,7 +147,6 @@ def evaluate_block(
         Query ``q`` is used by the models ``members[first[q]:first[q + 1]]``; each of its pairs has weight ``coef``.
     position : (n_models,) int64; row of ``W`` for each model of the block, -1 if it is not active
     W : (n_active, n_features), dtype of ``X``; weights
-    dense : float; queries with more pairs per document are evaluated by sorting
 
     Returns
     -------
@@ -190,7 +169,7 @@ def evaluate_block(
         n = len(X_q)
         if used <= _FEW:
             for r in range(used):
-                slack[0] = _one_model(X_q, lower_q, W[where[r, 0]], s[: n + LANES], c[: n + LANES], dense, halves[0])
+                slack[0] = _one_model(X_q, lower_q, W[where[r, 0]], s[: n + LANES], c[: n + LANES], halves[0])
                 _scatter(halves, slack, where[r : r + 1], coef, slacks, G)
             continue
         for start in range(0, used, _MANY):
@@ -199,10 +178,7 @@ def evaluate_block(
             S, W_q = S_all[: n * models].reshape(n, models), chosen[:models]
             _gather(W, entries, W_q)
             np.dot(X_q, W_q.T, S)
-            if is_dense(lower_q, dense):
-                _by_sorting(S, lower_q, slack)
-            else:
-                pair_loop(S, lower_q, slack[:models], arrays)
+            pair_loop(S, lower_q, slack[:models], arrays)
             np.dot(S.T, X_q, halves[:models])
             _scatter(halves, slack, entries, coef, slacks, G)
     return slacks, G

@@ -13,8 +13,6 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from qdrank.learners.ranksvm.kernels.sorting import is_dense
-
 STACKED = 2048  # rows of X and Z in one product
 
 
@@ -123,36 +121,12 @@ def _pack(product: Any, packed: Any) -> None:
 
 
 @njit(cache=True)
-def _scratch(offsets: Any, queries: Any, d: int, like: Any) -> Any:
-    """Arrays for `_query_images`: images, scores, active pairs of each document, strips of A, sums."""
-    longest, strip, dtype = 1, 256, like.dtype
-    for q in queries:
-        longest = max(longest, offsets[q + 1] - offsets[q])
-    s, deg, A = np.empty(longest, dtype), np.empty(longest, dtype), np.empty(strip * longest, dtype)
-    return np.empty((longest, d), dtype), s, deg, A, np.empty((2, d), dtype)
-
-
-@njit(cache=True)
-def _query_images(
-    X: Any, lower: Any, w: Any, dense: float, s_all: Any, A_all: Any, deg: Any, sums: Any, Z: Any
-) -> None:
-    """``Z`` (n, d) of one query, of the pairs that are active at ``w``, or of all pairs where there are many."""
-    if is_dense(lower, dense):
-        full_images(X, lower, X.dtype.type(0.5), sums, Z)
-    else:
-        s, one = s_all[: len(X)], X.dtype.type(1)
-        np.dot(X, w, s)
-        _half_images(X, s, lower, one, X.dtype.type(np.inf), A_all, deg, Z)
-
-
-@njit(cache=True)
 def active_matrices(
     X: NDArray[Any],
     offsets: NDArray[Any],
     lower: NDArray[Any],
     queries: NDArray[Any],
     w: NDArray[Any],
-    dense: float,
     packed: NDArray[Any],
 ) -> None:
     """For each query the sum of ``(x_i - x_j)(x_i - x_j)^T`` over its pairs that are active at ``w``.
@@ -162,46 +136,24 @@ def active_matrices(
     X, offsets, lower : as in `qdrank.learners.ranksvm.preferences.Preferences`
     queries : (n,) int64
     w : (n_features,), dtype of ``X``
-    dense : float
-        Queries with more pairs per document get the matrix of all their pairs: good enough as a preconditioner.
     packed : (n, d (d + 1) / 2), dtype of ``X``; filled with the lower triangles, row by row
     """
-    d, dtype = X.shape[1], X.dtype
-    Z_all, s_all, deg, A_all, sums = _scratch(offsets, queries, d, packed)
-    product = np.empty((d, d), dtype)
+    d, dtype, longest, strip = X.shape[1], X.dtype, 1, 256
+    for q in queries:
+        longest = max(longest, offsets[q + 1] - offsets[q])
+    Z_all, s_all, deg = np.empty((longest, d), dtype), np.empty(longest, dtype), np.empty(longest, dtype)
+    A_all, product, one = np.empty(strip * longest, dtype), np.empty((d, d), dtype), dtype.type(1)
     for k in range(len(queries)):
         start, end = offsets[queries[k]], offsets[queries[k] + 1]
         X_q, Z = X[start:end], Z_all[: end - start]
         if end == start:
             packed[k] = 0
         else:
-            _query_images(X_q, lower[start:end], w, dense, s_all, A_all, deg, sums, Z)
+            s = s_all[: end - start]
+            np.dot(X_q, w, s)
+            _half_images(X_q, s, lower[start:end], one, dtype.type(np.inf), A_all, deg, Z)
             np.dot(X_q.T, Z, product)
             _pack(product, packed[k])
-
-
-@njit(cache=True)
-def active_diagonals(
-    X: NDArray[Any],
-    offsets: NDArray[Any],
-    lower: NDArray[Any],
-    queries: NDArray[Any],
-    w: NDArray[Any],
-    dense: float,
-    diagonals: NDArray[Any],
-) -> None:
-    """Diagonals (n, d) of the matrices of `active_matrices`."""
-    d = X.shape[1]
-    Z_all, s_all, deg, A_all, sums = _scratch(offsets, queries, d, diagonals)
-    for k in range(len(queries)):
-        start, end = offsets[queries[k]], offsets[queries[k] + 1]
-        X_q, Z = X[start:end], Z_all[: end - start]
-        diagonals[k] = 0
-        if end > start:
-            _query_images(X_q, lower[start:end], w, dense, s_all, A_all, deg, sums, Z)
-        for i in range(end - start):
-            for f in range(d):
-                diagonals[k, f] += 2 * X_q[i, f] * Z[i, f]
 
 
 @njit(cache=True)

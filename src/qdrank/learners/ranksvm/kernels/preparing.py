@@ -8,7 +8,27 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from qdrank.learners.ranksvm.kernels.sorting import ascending
+
+@njit(cache=True)
+def ascending(s: Any) -> Any:
+    """Stable order of rising scores by merging runs; compiles several times faster than numba's ``argsort``."""
+    n = len(s)
+    order, other = np.arange(n), np.empty(n, dtype=np.int64)
+    width = 1
+    while width < n:
+        for start in range(0, n, 2 * width):
+            a, middle, end = start, min(start + width, n), min(start + 2 * width, n)
+            b = middle
+            for at in range(start, end):
+                if a < middle and (b >= end or s[order[a]] <= s[order[b]]):
+                    other[at] = order[a]
+                    a += 1
+                else:
+                    other[at] = order[b]
+                    b += 1
+        order, other = other, order
+        width *= 2
+    return order
 
 
 @njit(cache=True)

@@ -8,7 +8,36 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from qdrank.learners.ranksvm.kernels.sorting import is_dense, pair_sums, slack_sums
+
+@njit(cache=True)
+def dot(a: Any, b: Any) -> float:
+    """Scalar product, summed in order."""
+    total = 0.0
+    for i in range(len(a)):
+        total += a[i] * b[i]
+    return total
+
+
+@njit(cache=True)
+def pair_sums(s: Any, lower: Any, threshold: float, C: Any) -> Any:
+    """Slacks ``max(0, threshold - s_i + s_j)`` of all pairs of a query.
+
+    ``C`` (n,) gets minus the sum of slacks for the better and plus the sum for the worse document of each pair.
+    Returns the sum of the slacks and the sum of their squares.
+    """
+    n = len(s)
+    for j in range(n):
+        C[j] = 0.0
+    slack = 0.0
+    for i in range(n):
+        u, above = s[i] - threshold, 0.0
+        for j in range(lower[i], n):
+            v = max(s[j] - u, 0.0)
+            C[j] += v
+            above += v
+        C[i] -= above
+        slack += above
+    return slack, slack * threshold + dot(s, C)
 
 
 @njit(cache=True)
@@ -47,7 +76,6 @@ def evaluate_single(
     coef: NDArray[Any],
     w: NDArray[Any],
     thresholds: NDArray[Any],
-    dense: float,
 ) -> Any:
     """Slacks ``v = max(0, threshold - w.(x_i - x_j))`` of a model's pairs, for each of several thresholds.
 
@@ -57,7 +85,6 @@ def evaluate_single(
     queries : (k,) int64, coef : (k,) float64; the model's training queries and the weight of each of their pairs
     w : (n_features,) float64; weights
     thresholds : (n_thresholds,) float64
-    dense : float; queries with more pairs per document are evaluated by sorting
 
     Returns
     -------
@@ -74,12 +101,8 @@ def evaluate_single(
         X_q, C, lower_q = X_all[:n], C_all[:n], lower[start:end]
         s = s_all[:n]
         _scores(X[start:end], w, X_q, s)
-        by_sorting = is_dense(lower_q, dense)
         for t in range(len(thresholds)):
-            if by_sorting:
-                slack, square = slack_sums(s, lower_q, thresholds[t], C)
-            else:
-                slack, square = pair_sums(s, lower_q, thresholds[t], C)
+            slack, square = pair_sums(s, lower_q, thresholds[t], C)
             sums[t, 0] += coef[k] * slack
             sums[t, 1] += coef[k] * square
             _add_rows(X_q, C, coef[k], G[t])
