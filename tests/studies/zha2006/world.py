@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from qdrank.datasets.judged import Judged
 from qdrank.datasets.simulated.affine import simulate_affine
+from qdrank.figures.numbers import where
 from qdrank.rankers.documents import fold_documents
 from qdrank.rankers.learning import fit_method
 from qdrank.studies.making import Inputs, Shown
@@ -18,6 +19,7 @@ from qdrank.studies.zha2006.fold import run_fold
 from qdrank.studies.zha2006.methods import PAIRWISE
 from qdrank.studies.zha2006.options import Options
 from qdrank.studies.zha2006.pairwise import run_pairwise
+from qdrank.studies.zha2006.reading import in_cell
 
 OPTIONS = Options(
     targets="grades",
@@ -87,5 +89,21 @@ class Given(Inputs):
 
 def shown(**options):
     return Shown(
-        "copies", "Affine copies", ["fold1"], INTERVAL, {"paper_alpha": PAPER[0], "paper_beta": PAPER[1], **options}
+        "copies",
+        "Affine copies",
+        ["fold1"],
+        INTERVAL,
+        {"paper_alpha": PAPER[0], "paper_beta": PAPER[1], "targets": "grades"} | options,
     )
+
+
+def rows_of(table, cell=None, role="test", **equal):
+    """Rows of a table of the study by fold and query."""
+    rows = where(table.to_pandas(), role=role, **equal)
+    rows = rows if cell is None else in_cell(rows, cell)
+    return rows.sort_values(["fold", "query_id"]).reset_index(drop=True)
+
+
+def values(cells, h, kind, cell=None):
+    """Test rows of a fit."""
+    return rows_of(cells, cell, h=h, kind=kind)
