@@ -13,8 +13,7 @@ import numpy as np
 
 from qdrank.layout import FloatArray, query_index
 from qdrank.studies.zha2006.data import FoldData, FoldPart
-from qdrank.studies.zha2006.fits import Fitter, Params, setting_of
-from qdrank.studies.zha2006.fold import penalties
+from qdrank.studies.zha2006.fits import Fitter, Params, best_of
 from qdrank.studies.zha2006.options import Options
 
 
@@ -31,7 +30,7 @@ def sampled(part: FoldPart, most: int, seed: int) -> FoldPart:
     order = np.random.default_rng(seed).permutation(part.judged.n_queries)
     drawn = np.sort(order[np.cumsum(np.diff(part.judged.offsets)[order]) <= most])
     rows = np.isin(query_index(part.judged.offsets), drawn)
-    return FoldPart(part.judged.take(drawn), part.X[rows], part.targets[rows])
+    return FoldPart(part.judged.take(drawn), part.targets[rows])
 
 
 def kernel_values(
@@ -48,9 +47,7 @@ def kernel_values(
     }
     values: dict[tuple[Literal["ridge", "kernel"], str], FloatArray] = {}
     for h, fitter in fitters.items():
-        plain, _ = fitter.best_plain()
-        start = setting_of(plain)
-        atvt, _ = fitter.search(start, options.cells)
-        fits = {"plain": plain, "atvt": atvt, "fixed": fitter.fit(**start, norm="l2", **penalties(options.paper))}
+        plain = best_of(fitter.tried("plain", None))
+        fits = {kind: best_of(fitter.tried(kind, plain)) for kind in ("atvt", "fixed")} | {"plain": plain}
         values |= {(h, kind): small.reported("test", fit.scores("test")) for kind, fit in fits.items()}
     return values
