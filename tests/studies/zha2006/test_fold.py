@@ -21,8 +21,7 @@ from qdrank.rankers.stored import read_ranker
 from qdrank.store import read, write
 from qdrank.studies.zha2006.fits import setting_of, values_of_trees
 from qdrank.studies.zha2006.fold import cells_table, maps_table
-from qdrank.studies.zha2006.kernel import KernelFitter, kernel_values, sampled
-from qdrank.studies.zha2006.methods import FITTED_KINDS, METHODS, is_refitted, method_name, refit_kind
+from qdrank.studies.zha2006.methods import FITTED_KINDS, KERNEL_METHODS, METHODS, is_refitted, method_name, refit_kind
 from qdrank.studies.zha2006.options import Options
 from qdrank.studies.zha2006.settings import Zha
 from qdrank.studies.zha2006.shapes import CELLS_SHAPE, MAPS_SHAPE, OBJECTIVES_SHAPE
@@ -217,22 +216,15 @@ def test_objectives_of_ridge_never_rise():
             assert (np.diff(curve) <= 1e-9 * np.array(curve[:-1])).all()
 
 
-def test_the_kernel_form_learns_from_a_sample_as_ridge_does():
-    data = fitter("ridge").data
-    small = sampled(data.parts["train"], 100, seed=1)
-    names = data.parts["train"].judged.query_id.tolist()
-    kept = [names.index(name) for name in small.judged.query_id]
-    assert kept == sorted(kept)
-    assert 80 < len(small.targets) == small.judged.n_documents <= 100
-    found = kernel_values(data, OPTIONS, most=100)
-    assert set(found) == {(h, kind) for h in ("ridge", "kernel") for kind in ("plain", "atvt", "fixed")}
-    part = data.parts["test"]
-    by_hand = [
-        ATVT(**KernelFitter(data, "ridge", OPTIONS).fixed() | {"rounds": 0, "lam_h": float(lam)}).fit(
-            small.judged.X, small.targets, small.judged.query
-        )
-        for lam in np.geomspace(max(OPTIONS.lam_h), min(OPTIONS.lam_h), fitter("ridge").budget)
-    ]
-    values = [data.reported("test", model.predict(part.judged.X)) for model in by_hand]
-    assert any(np.allclose(found["kernel", "plain"], one) for one in values)
-    assert (found["kernel", "plain"] != found["ridge", "plain"]).any()
+def test_the_kernel_form_chooses_as_ridge_does():
+    made, train = run("ridge", "kernel"), run().views[""].parts["train"][0]
+    targets = made.options["kernel"].data.parts["train"].targets
+    assert [name for name in made.scores if "kernel" in name] == [method.name for method in KERNEL_METHODS]
+    assert len([row for row in made.choices if row["method"] == "zha-kernel-plain"]) == fitter("ridge").budget
+    plain, atvt = (made.made[f"zha-kernel-{kind}"].learner for kind in ("plain", "atvt"))
+    near, exact = (
+        ATVT(**plain.get_params() | {"landmarks": n}).fit(train.X, targets, train.query).predict(made.test.X)
+        for n in (train.n_documents // 2, train.n_documents)
+    )
+    assert 0.98 < np.corrcoef(near, exact)[0, 1] < 1
+    assert (atvt.alpha_ != 1).any()
