@@ -8,7 +8,7 @@ from math import prod
 import numpy as np
 import pyarrow as pa
 import pytest
-from tests.studies.zha2006.world import OPTIONS, PAPER, copies, fitter, run, tables
+from tests.studies.zha2006.world import OPTIONS, PAPER, copies, fitter, rows_of, run, tables, values
 
 from qdrank.errors import InputError
 from qdrank.evaluation.measuring import measure_scores
@@ -21,10 +21,8 @@ from qdrank.rankers.stored import read_ranker
 from qdrank.store import read, write
 from qdrank.studies.zha2006.fits import setting_of, values_of_trees
 from qdrank.studies.zha2006.fold import cells_table, maps_table
-from qdrank.studies.zha2006.kernel import KernelFitter, kernel_values, sampled
-from qdrank.studies.zha2006.methods import FITTED_KINDS, METHODS, is_refitted, method_name, refit_kind
+from qdrank.studies.zha2006.methods import FITTED_KINDS, KERNEL_METHODS, METHODS, is_refitted, method_name, refit_kind
 from qdrank.studies.zha2006.options import Options
-from qdrank.studies.zha2006.reading import chosen_rows, fits_of, values
 from qdrank.studies.zha2006.settings import Zha
 from qdrank.studies.zha2006.shapes import CELLS_SHAPE, MAPS_SHAPE, OBJECTIVES_SHAPE
 from qdrank.studies.zha2006.targets import dcg, resolved, target_values
@@ -60,7 +58,7 @@ def test_measures_have_the_fits_that_the_claims_have(tmp_path):
     files, again = ({key: out[of + key[1]]} for of in ("", "refits_"))
     measures = measure_scores([measured], copies()[0], files, ["fold1"], again)
     by_fit = fit_values(measures, [key[1]], measured)[1][:, :, 0]
-    expected = [one.value.mean() for one in fits_of(tables()[0], "trees", "atvt")]
+    expected = [values(tables()[0], "trees", refit_kind("atvt", i)).value.mean() for i in range(OPTIONS.refits)]
     np.testing.assert_allclose(by_fit.mean(axis=0), expected, rtol=1e-12)
     assert [method.name for method in METHODS if method.refitted is not None] == [
         method_name("trees", kind) for kind in FITTED_KINDS if kind != "unweighted"
@@ -154,9 +152,9 @@ def test_cells_are_what_a_fit_by_hand_gives(h):
     by_id = dict(zip(test.judged.query_id.tolist(), expected.tolist(), strict=True))
     found = values(cells, h, "grid", PAPER)
     np.testing.assert_allclose(found.value, [by_id[query] for query in found.query_id])
-    own = chosen_rows(maps, PAPER, h=h, kind="grid", role="train")
+    own = rows_of(maps, PAPER, "train", h=h, kind="grid")
     alpha = dict(zip(train.judged.query_id.tolist(), model.alpha_.tolist(), strict=True))
-    np.testing.assert_allclose(own.column("alpha").to_numpy(), [alpha[q] for q in own.column("query_id").to_pylist()])
+    np.testing.assert_allclose(own.alpha, [alpha[query] for query in own.query_id])
 
 
 @BOTH
@@ -199,8 +197,7 @@ def test_maps_of_further_fits_stand_beside_the_plain_trees_of_the_same_targets()
     plain = [values(cells, "trees", refit_kind("plain", number)).value for number in range(OPTIONS.refits)]
     assert all((one != plain[0]).any() for one in plain[1:])
     for number in range(1, OPTIONS.refits):
-        rows = chosen_rows(maps, h="trees", kind=refit_kind("fixed", number))
-        np.testing.assert_array_equal(rows.column("plain").to_numpy(), plain[number])
+        np.testing.assert_array_equal(values(maps, "trees", refit_kind("fixed", number)).plain, plain[number])
 
 
 def test_tables_fit_their_shapes(tmp_path):
@@ -219,22 +216,15 @@ def test_objectives_of_ridge_never_rise():
             assert (np.diff(curve) <= 1e-9 * np.array(curve[:-1])).all()
 
 
-def test_the_kernel_form_learns_from_a_sample_as_ridge_does():
-    data = fitter("ridge").data
-    small = sampled(data.parts["train"], 100, seed=1)
-    names = data.parts["train"].judged.query_id.tolist()
-    kept = [names.index(name) for name in small.judged.query_id]
-    assert kept == sorted(kept)
-    assert 80 < len(small.targets) == small.judged.n_documents <= 100
-    found = kernel_values(data, OPTIONS, most=100)
-    assert set(found) == {(h, kind) for h in ("ridge", "kernel") for kind in ("plain", "atvt", "fixed")}
-    part = data.parts["test"]
-    by_hand = [
-        ATVT(**KernelFitter(data, "ridge", OPTIONS).fixed() | {"rounds": 0, "lam_h": float(lam)}).fit(
-            small.judged.X, small.targets, small.judged.query
-        )
-        for lam in np.geomspace(max(OPTIONS.lam_h), min(OPTIONS.lam_h), fitter("ridge").budget)
-    ]
-    values = [data.reported("test", model.predict(part.judged.X)) for model in by_hand]
-    assert any(np.allclose(found["kernel", "plain"], one) for one in values)
-    assert (found["kernel", "plain"] != found["ridge", "plain"]).any()
+def test_the_kernel_form_chooses_as_ridge_does():
+    made, train = run("ridge", "kernel"), run().views[""].parts["train"][0]
+    targets = made.options["kernel"].data.parts["train"].targets
+    assert [name for name in made.scores if "kernel" in name] == [method.name for method in KERNEL_METHODS]
+    assert len([row for row in made.choices if row["method"] == "zha-kernel-plain"]) == fitter("ridge").budget
+    plain, atvt = (made.made[f"zha-kernel-{kind}"].learner for kind in ("plain", "atvt"))
+    near, exact = (
+        ATVT(**plain.get_params() | {"landmarks": n}).fit(train.X, targets, train.query).predict(made.test.X)
+        for n in (train.n_documents // 2, train.n_documents)
+    )
+    assert 0.98 < np.corrcoef(near, exact)[0, 1] < 1
+    assert (atvt.alpha_ != 1).any()

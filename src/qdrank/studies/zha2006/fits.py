@@ -125,13 +125,15 @@ class Fitter:
         }
         if self.h == "trees":
             common |= {"rounds": options.rounds, "trees": options.trees}
+        if self.h == "kernel":
+            common["landmarks"] = LANDMARKS
         return common | {"seed": self.data.seed}
 
     # ---- settings to try -----------------------------------------------------------------------------------------
 
     def settings(self) -> list[Params]:
         """Settings of h to try with aTVT."""
-        if self.h == "ridge":
+        if self.h != "trees":
             return [{"lam_h": value} for value in most_regularised_first("lam_h", self.options.lam_h)]
         return self._trees(self.options.rates)
 
@@ -150,7 +152,7 @@ class Fitter:
 
     def dense_settings(self) -> list[Params]:
         """Equally many settings of h alone, over the same range, for methods without penalties; trees to the nearest grid."""
-        if self.h == "ridge":
+        if self.h != "trees":
             low, high = min(self.options.lam_h), max(self.options.lam_h)
             return [{"lam_h": float(value)} for value in np.geomspace(high, low, self.budget)]
         rates = self.options.rates
@@ -247,6 +249,8 @@ def penalties(cell: Cell) -> dict[str, float]:
     return {"lam_alpha": cell[0], "lam_beta": cell[1]}
 
 
+#: Documents that span the space of the kernel.
+LANDMARKS = 300
 #: Penalties of the two controls: a free offset without a scale, and the limit that equals the plain regressor.
 OFFSET_ALONE: Cell = (inf, 0.0)
 LIMIT: Cell = (inf, inf)

@@ -18,6 +18,7 @@ from qdrank.studies.zha2006.data import FoldData, fold_data
 from qdrank.studies.zha2006.fits import LIMIT, Fit, Fitter, penalties, setting_of
 from qdrank.studies.zha2006.methods import (
     FITTED_KINDS,
+    KERNEL_METHODS,
     MAP_KINDS,
     METHODS,
     REFITTED,
@@ -37,7 +38,7 @@ def fold_run(fold: str, view: View, regressors: Sequence[str], options: Options,
     data = fold_data(view.parts, options, highest, given["seed"])
     fitters = {h: Fitter(data, h, options) for h in regressors}
     run = FoldRun(fold, {"": view}, fitters, measure=data.measure, refits=options.refits, **given)
-    return run.run(method for method in METHODS if method.models in fitters)
+    return run.run(method for method in (*METHODS, *KERNEL_METHODS) if method.models in fitters)
 
 
 def write_fold(
@@ -60,7 +61,7 @@ def write_fold(
         ("maps", MAPS_SHAPE, maps_table),
         ("objectives", OBJECTIVES_SHAPE, objectives_table),
     ):
-        write(out[name], shape, pa.concat_tables([table(run, h) for h in regressors]))
+        write(out[name], shape, pa.concat_tables([table(run, h) for h in regressors if h != "kernel"]))
 
 
 def _shown(run: FoldRun, h: str) -> dict[str, list[Fit]]:
