@@ -27,7 +27,7 @@ from qdrank.studies.lin2011.fold import LinFold, model_scores, picked
 from qdrank.studies.lin2011.methods import BY_NAME, METHODS, NAIVE, RANKSVM, Kind, Weights
 from qdrank.studies.lin2011.options import Grid, Readings
 from qdrank.studies.lin2011.ranker import ClusterRanker, ranker_of
-from qdrank.studies.lin2011.shapes import CLUSTER_MODELS_SHAPE, CLUSTERS_SHAPE
+from qdrank.studies.lin2011.shapes import CLUSTERS_SHAPE
 from qdrank.studies.lin2011.singles import load_singles
 from qdrank.studies.running import FoldRun, View
 
@@ -91,11 +91,7 @@ def write_scores(
 
 
 def _fold(files: Mapping[str, Any], documents: FoldDocuments, readings: Readings, starts: int, seed: int) -> LinFold:
-    bank = FoldBank(
-        gathered_shards([read(path, CLUSTERS_SHAPE) for path in files["clusters"]]),
-        gathered_shards([read(path, CLUSTER_MODELS_SHAPE) for path in files["models"]]),
-        documents.parts["train"].query_id,
-    )
+    bank = FoldBank(gathered_shards([read(path, CLUSTERS_SHAPE) for path in files["clusters"]]))
     single = documents.stored(load_singles(read(files["singles"], "models"), documents).weights)
     return LinFold(documents, reference_column(files["columns"]), single, bank, readings, base=seed, starts=starts)
 
@@ -177,7 +173,7 @@ def _models(options: OfSeed, m: int, lam: float) -> Iterator[tuple[str, FloatArr
     queries, X = ValidationQueries.of(local.role.part, measure="ap", seed=fold.base), local.role.X
     yield "", local.models.weights
     if PAIRS + RANDOM in fold.bank.schemes:
-        yield "-random", fold.bank.weights(Key(PAIRS + RANDOM, options.seed, m), lam)
+        yield "-random", fold.bank.models(Key(PAIRS + RANDOM, options.seed, m), lam).weights
     # isotropic on the learner's scale, where features are comparable
     drawn = np.random.SeedSequence([fold.base, options.seed]).generate_state(1)[0]
     steps, inverse = directions(m, len(fold.single), seed=int(drawn)), fold.documents.inverse
@@ -198,12 +194,10 @@ def _ranked(run: FoldRun, kind: str, ap: FloatArray, single: FloatArray) -> pa.T
 def clusters_summary(name: str, fold: LinFold) -> pa.Table:
     """One row per clustering and lambda: clusters, empty ones, those that fell back to the global model, their sizes."""
     rows = []
-    for key, lam, table in fold.bank.models():
-        clusters = fold.bank.clusters(key)
-        queries = np.bincount(clusters.cluster, minlength=key.m)
+    for key, lam, table in fold.bank.tables():
+        queries, pairs = (table.column(name).to_numpy() for name in ("queries", "pairs"))
         row = {"fold": name, "scheme": key.scheme, "seed": key.seed, "clusters": key.m, "lam": lam}
-        row |= {"empty": int(np.isnan(clusters.centres[:, 0]).sum())}
-        row |= {"fallback": int((table.column("pairs").to_numpy() == 0).sum())}
+        row |= {"empty": int((queries == 0).sum()), "fallback": int((pairs == 0).sum())}
         row |= {"queries_mean": float(queries.mean()), "queries_least": int(queries.min())}
         row |= {"queries_most": int(queries.max()), "largest_gap": float(table.column("gap").to_numpy().max())}
         rows.append(row)
