@@ -9,7 +9,7 @@ import numpy as np
 from qdrank.datasets.judged import Judged
 from qdrank.layout import FloatArray, IntArray
 from qdrank.queries.clusters import k_means, nearest_centre, sums_by_label
-from qdrank.studies.lin2011.options import Membership
+from qdrank.studies.lin2011.readings import Membership
 
 PAIRS, TRANSFORMED = "pairs", "transformed"
 #: Each scheme has a twin of random clusters of the same sizes.

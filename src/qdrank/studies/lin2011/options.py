@@ -1,26 +1,11 @@
-"""The part of section ``lin`` that the computation needs, and the possible readings of the lost parts of the paper.
-
-Section ``lin`` explains the values of each inferred choice.
-"""
+"""The part of section ``lin`` that the computation needs."""
 
 from __future__ import annotations
 
 from itertools import product
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from qdrank.learners.regularised import most_regularised_first
-
-TrainingSet = Literal["relevant", "queries"]
-Representation = Literal["mean", "vote"]
-Distribution = Literal["minmax", "softmax"]
-Divergence = Literal["local-base", "base-local", "js"]
-Membership = Literal["most", "every"]
-Confidence = Literal["sum", "mean"]
-ConfidenceFrom = Literal["training", "inner"]
-Transformation = Literal["divergence", "peakedness", "top-scores"]
-Weighting = Literal["inverse", "gaussian"]
-ScoreScale = Literal["minmax", "zscore", "raw"]
-
 
 if TYPE_CHECKING:
     from qdrank.studies.lin2011.settings import Lin as _Keys

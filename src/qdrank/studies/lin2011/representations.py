@@ -9,7 +9,8 @@ import numpy as np
 from qdrank.layout import FloatArray, IntArray, query_index
 from qdrank.measures.ranking import rows_by_score
 from qdrank.studies.lin2011.clusters import nearest
-from qdrank.studies.lin2011.options import Readings, Transformation
+from qdrank.studies.lin2011.options import Readings
+from qdrank.studies.lin2011.readings import Transformation
 from qdrank.studies.lin2011.scores import distributions, kl, score_sums
 
 

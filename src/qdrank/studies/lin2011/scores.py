@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from qdrank.layout import FloatArray, IntArray
-from qdrank.studies.lin2011.options import Distribution, Divergence, ScoreScale
+from qdrank.studies.lin2011.readings import Distribution, Divergence, ScoreScale
 
 EPSILON = 1e-6
 

@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field, WithJsonSchema, model_validator
 
 from qdrank.rankers.methods import CLASSIC
 from qdrank.sections import PositiveFloat, PositiveInt, StudySection, known
-from qdrank.studies.lin2011.options import (
+from qdrank.studies.lin2011.readings import (
     Confidence,
     ConfidenceFrom,
     Distribution,

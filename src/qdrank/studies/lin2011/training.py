@@ -23,7 +23,7 @@ from qdrank.learners.ranksvm.preconditioning import inverted
 from qdrank.learners.ranksvm.preferences import Preferences, prepare
 from qdrank.rankers.documents import FoldDocuments
 from qdrank.studies.lin2011.clusters import Clustering
-from qdrank.studies.lin2011.options import TrainingSet
+from qdrank.studies.lin2011.readings import TrainingSet
 
 #: Most documents of partial queries held in memory at once.
 ROWS = 400_000

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from qdrank.layout import FloatArray, IntArray
-from qdrank.studies.lin2011.options import Confidence, Weighting
+from qdrank.studies.lin2011.readings import Confidence, Weighting
 from qdrank.studies.lin2011.scores import uniform_where_none
 
 
