@@ -39,6 +39,10 @@ COMMANDS = {
     ),
     "findings": ("write the verdicts behind the page of each study", "results/claims.parquet"),
     "fuse": ("one run from several, without judgments", "bm25.run dense.run --output fused.run"),
+    "gate": (
+        "may a candidate run replace a baseline? the exit status tells a build",
+        "qrels.txt old.run new.run --measure nDCG@10 --margin .005",
+    ),
     "init": ("make a folder in which snakemake runs the workflow of the installed package", "study"),
     "rank": (
         "score new queries in a LETOR file with the models of a study",
@@ -60,6 +64,12 @@ _STATUS = """exit status:
   1  what was checked or run is not as it should be
   2  something given is wrong: standard error says what, and how to mend it"""
 
+_OF_GATE = """exit status:
+  0  the candidate passes
+  1  it fails
+  2  something given is wrong: standard error says what, and how to mend it
+  3  the data cannot tell, or a run lacks queries"""
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit code."""
@@ -72,7 +82,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             name,
             help=words,
             description=words[0].upper() + words[1:] + ".",
-            epilog=f"example:\n  qdrank {name} {example}\n\n{_STATUS}",
+            epilog=f"example:\n  qdrank {name} {example}\n\n{_OF_GATE if name == 'gate' else _STATUS}",
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         if argv and argv[0] == name:

@@ -76,7 +76,7 @@ def test_differences_from_a_baseline(files, capsys):
     assert float(good["p_corrected"]) < 0.05 <= float(found["same", "nDCG@5"]["p_corrected"])
     assert float(good["p_corrected"]) >= float(good["p"])
     text = said(capsys, "evaluate", files / "qrels", *runs, *asked, "table")
-    assert "differences from worse; paired t test, p corrected after Holm for all 4:" in text
+    assert "differences from worse; p of a true difference of 0 (t test), corrected after Holm for all 4:" in text
     content = json.loads(said(capsys, "evaluate", files / "qrels", *runs, *asked, "json", "--by-query"))
     assert content["baseline"] == "worse"
     assert content["runs"][0]["form"] == "TREC run"

@@ -53,7 +53,7 @@ def claim(kind="superiority", **more):
     return Claim(name="a", text="t", expected="e", kind=kind, **more)
 
 
-def wrong(world, n, *, family, runs, guarded=True):
+def wrong(world, n, *, family, runs, guarded=True, rules=RULES):
     """Shares of verdicts that the mean is below its true value, and above it; with a margin of 0 every verdict is wrong."""
     draw, mean = WORLDS[world]
     rng, found = np.random.default_rng(11), []
@@ -63,7 +63,7 @@ def wrong(world, n, *, family, runs, guarded=True):
             low, high = estimate.interval(RULES.alpha / family)
             found.append((high < 0, low > 0))
             continue
-        verdict = decide_by_estimates(claim(), {"value": estimate}, size=family, rules=RULES).verdict
+        verdict = decide_by_estimates(claim(), {"value": estimate}, size=family, rules=rules).verdict
         found.append((verdict == FAILS, verdict == HOLDS))
     return np.mean(found, axis=0)
 

@@ -87,12 +87,6 @@ def test_numbers_of_shards_that_were_typed_win(monkeypatch: pytest.MonkeyPatch) 
     assert resources.overwrite_scatter == {"local": 1, "toy": 7, "toy_large": 3}
 
 
-def test_few_shards_may_be_the_work_of_the_step_that_reads_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    declare(monkeypatch, replace(WORK, least=1, from_shards=2), JOIN)
-    for n, jobs in ((1, 0), (2, 2)):
-        assert len(rules(run_of(n), {"toy": n})["join"].input["shards"](on("many"))) == jobs
-
-
 @pytest.mark.parametrize(
     ("together", "shards", "datasets"),
     [

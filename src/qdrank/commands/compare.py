@@ -4,120 +4,75 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 from collections.abc import Iterator
-from math import isfinite
 from typing import Any
 
-import numpy as np
-
-from qdrank.commands.evaluate import USUAL, add_files, add_measures, asked_names, measured_files
+from qdrank.commands.evaluate import USUAL, add_files, add_measures, asked_names
 from qdrank.commands.run_tables import aligned, answered, described
-from qdrank.datasets.runs.rows import read_groups
-from qdrank.errors import InputError
-from qdrank.evaluation.against import pairs_of
-from qdrank.evaluation.deciding import decide
-from qdrank.evaluation.declared import UNCLEAR, Claim, Declaration, Rules
-from qdrank.evaluation.pairs import Pairs
-from qdrank.evaluation.power import queries_needed
-from qdrank.evaluation.query_groups import GroupDifference, by_group, groups_of
-from qdrank.evaluation.run_files import is_letor, told_apart
-from qdrank.evaluation.values import Values
-
-_CLAIMS = {
-    "better": ("superiority", "{a} is better than {b}"),
-    "as-good": ("non-inferiority", "{a} is as good as {b}, or better"),
-    "equal": ("equivalence", "{a} and {b} are equally good"),
-}
-_SHOWN = 5
+from qdrank.commands.to_judge import add_to_judge, write_to_judge
+from qdrank.evaluation.declared import UNCLEAR
+from qdrank.evaluation.run_files import is_letor
+from qdrank.evaluation.two_runs import CLAIMS, Question, TwoRuns
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    add_files(parser, ["A", "B"])
+    add_question(parser, ["A", "B"], claim="better")
+    parser.add_argument("--format", choices=["table", "json"], default="table", help="form of the output")
+
+
+def add_question(parser: argparse.ArgumentParser, runs: list[str], *, claim: str) -> None:
+    """Declare what is asked of two runs; a claim is on the one named last where that is the candidate, else on the first."""
+    add_files(parser, runs)
     add_measures(parser)
+    subject, other = (runs[1], runs[0]) if runs[1] == "CANDIDATE" else (runs[0], runs[1])
     parser.add_argument("--margin", type=float, required=True, help="smallest difference that counts, such as .005")
     parser.add_argument(
-        "--claim", choices=list(_CLAIMS), default="better", help="what is claimed of A against B (default: better)"
+        "--claim",
+        choices=list(CLAIMS),
+        default=claim,
+        help=f"what is claimed of {subject} against {other} (default: {claim})",
     )
     parser.add_argument("--groups", metavar="FILE", help="lines of a query and its group: the difference by group")
-    parser.add_argument("--format", choices=["table", "json"], default="table", help="form of the output")
+    parser.add_argument(
+        "--missing",
+        choices=["empty", "skip"],
+        default="",
+        help="how a judged query counts that a run lacks: an empty list, or left out of both (a run that lacks more than 10 %% "
+        "gets no verdict until this is said; else empty)",
+    )
+    add_to_judge(parser)
+
+
+def asked(args: argparse.Namespace, a: str, b: str) -> Question:
+    """The question of the arguments on runs ``a`` and ``b``; what --to-judge has is read, and written anew."""
+    args.measure = args.measure or ([] if args.convention else [USUAL[0]])
+    names = asked_names(args, letor=is_letor(args.qrels))
+    question = Question(
+        TwoRuns.read(args.qrels, a, b, names, missing=args.missing), args.claim, args.margin, args.groups
+    )
+    return question if args.to_judge is None else write_to_judge(question, args)
 
 
 def run(args: argparse.Namespace) -> int:
     """Print the verdict in each measure."""
-    if not (isfinite(args.margin) and args.margin >= 0):
-        raise InputError("the margin must be 0 or more", found=str(args.margin), fix="give a margin such as .005")
-    if os.path.realpath(args.a) == os.path.realpath(args.b):
-        raise InputError("A and B are the same file", file=args.a, fix="give two runs: qdrank compare QRELS A B")
-    args.measure = args.measure or ([] if args.convention else [USUAL[0]])
-    names = asked_names(args, letor=is_letor(args.qrels))
-    judged, measured = measured_files(args.qrels, [args.a, args.b], names)
-    runs = told_apart(list(measured))
-    if len(runs) != 2:
-        raise InputError(f"{len(runs)} runs in the two files", fix="give two files with one run each")
-    groups = None if args.groups is None else read_groups(args.groups)
-    reports = []
-    for name in names:
-        pairs = pairs_of(runs[0], runs[1], name)
-        labels = None if groups is None else groups_of(pairs.query.tolist(), groups, args.groups)
-        reports.append(_report(pairs, runs[0].name, runs[1].name, name, args, labels, family=len(names)))
+    question = asked(args, args.a, args.b)
+    two, reports = question.two, question.reports()
     if args.format == "json":
-        print(json.dumps({"judgments": judged, "runs": list(map(described, runs)), "verdicts": reports}, indent=2))
+        runs = [described(two.a), described(two.b)]
+        print(json.dumps({"judgments": two.judged, "runs": runs, "verdicts": reports}, indent=2))
     else:
-        lines = [
-            f"{judged}; {', '.join(names)}",
-            *map(answered, runs),
-            *(line for one in reports for line in _lines(one)),
-        ]
-        print("\n".join(lines))
+        print("\n".join([*heading(two), *(line for one in reports for line in report_lines(one))]))
     return 0
 
 
-def _report(
-    pairs: Pairs, a: str, b: str, measure: str, args: argparse.Namespace, labels: list[str] | None, family: int
-) -> dict[str, Any]:
-    """The whole report on one measure."""
-    kind, words = _CLAIMS[args.claim]
-    text = words.format(a=a, b=b)
-    claim = Claim(name=measure, text=text, expected="", kind=kind, margin=args.margin, unit=measure, measure=measure)
-    # The table asks one question per measure: alpha is divided by their number.
-    rules = Rules(alpha=Rules().alpha / family)
-    declared = Declaration(study="compare", paper="", claims=(claim,), rules=rules)
-    observations = {measure: {"all": Values(pairs.differences, pairs.query)}}
-    (row,) = decide(declared, {"runs": observations}, dataset="runs").to_pylist()
-    deviation = float(pairs.differences.std(ddof=1)) if pairs.n > 1 else 0.0
-    kept = ("text", "measure", "verdict", "reason", "margin", "holds_if", "fails_if", "n", "low", "high", "level")
-    return {
-        **{key: row[key] for key in kept},
-        "mean": {a: float(pairs.a.mean()), b: float(pairs.b.mean())},
-        "difference": float(pairs.differences.mean()),
-        "p": row["p"],
-        "p_corrected": None if row["p"] is None else min(1.0, family * row["p"]),
-        "detectable": row["detectable"],
-        "queries_needed": {
-            "for the margin": _queries_needed(args.margin, deviation, rules),
-            "for the difference seen": _queries_needed(float(pairs.differences.mean()), deviation, rules),
-        },
-        "queries_that_differ_most": list(_extremes(pairs)),
-        "groups": None if labels is None else list(map(vars, by_group(pairs.differences, labels, alpha=rules.alpha))),
-    }
+def heading(two: TwoRuns) -> list[str]:
+    """What is compared."""
+    return [f"{two.judged}; {', '.join(two.names)}", answered(two.a), answered(two.b)]
 
 
-def _queries_needed(difference: float, deviation: float, rules: Rules) -> int | None:
-    """Queries that find a true ``difference`` with power .8, at least as many as a verdict needs; None: no number does."""
-    found = queries_needed(difference, deviation=deviation, alpha=rules.alpha)
-    return None if found is None else max(found, rules.needed(rules.alpha))
-
-
-def _extremes(pairs: Pairs) -> Iterator[dict[str, Any]]:
-    """The queries with the largest differences, in both directions."""
-    order = np.argsort(-np.abs(pairs.differences), kind="stable")[:_SHOWN]
-    for i in order[pairs.differences[order] != 0].tolist():
-        yield {"query": str(pairs.query[i]), "a": float(pairs.a[i]), "b": float(pairs.b[i])}
-
-
-def _lines(report: dict[str, Any]) -> Iterator[str]:
+def report_lines(report: dict[str, Any]) -> Iterator[str]:
+    """Text of the report on one measure."""
     (a, mean_a), (b, mean_b) = report["mean"].items()
     interval = "no interval"
     if report["low"] is not None:
@@ -127,8 +82,11 @@ def _lines(report: dict[str, Any]) -> Iterator[str]:
     yield f"  because: {report['reason']}"
     yield f"  {a} {mean_a:.4f}, {b} {mean_b:.4f}, difference {report['difference']:+.4f}, {interval}, {report['n']} queries"
     if report["p"] is not None:
-        detectable = "-" if report["detectable"] is None else f"{report['detectable']:.4f}"
-        yield f"  p {report['p']:.2g}, corrected {report['p_corrected']:.2g}; smallest detectable difference {detectable}"
+        yield f"  p {report['p']:.2g} if the true difference is 0 (t test){_of_claim(report)}"
+    if report["absent"] is not None:
+        yield f"  few queries: a kind that makes up less than {report['absent']:.0%} of all may be absent from these {report['n']}"
+    if report["unjudged"] is not None:
+        yield from unjudged_lines(report["verdict"], report["unjudged"])
     for what, n in report["queries_needed"].items() if report["verdict"] == UNCLEAR else ():
         enough = "no number is enough" if n is None else f"{n:,}"
         yield f"  queries needed {what}, were it the true difference (power .8): {enough}"
@@ -136,22 +94,40 @@ def _lines(report: dict[str, Any]) -> Iterator[str]:
     rows = [[row["query"], f"{row['a']:.4f}", f"{row['b']:.4f}"] for row in report["queries_that_differ_most"]]
     yield from (f"    {line}" for line in aligned(["query", a, b], rows))
     if report["groups"] is not None:
-        yield from (f"  {line}" for line in _group_lines([GroupDifference(**one) for one in report["groups"]]))
+        yield from (f"  {line}" for line in _group_lines(report["groups"]))
 
 
-def _group_lines(groups: list[GroupDifference]) -> Iterator[str]:
-    count = sum(one.differs for one in groups)
+def _of_claim(report: dict[str, Any]) -> str:
+    """The p-value of the claim, and the smallest difference that would be found, where there is an interval."""
+    if report["p_of_claim"] is None:
+        return ""
+    claim = f", {report['p_of_claim']:.2g} if it is {report['false_at']}"
+    detectable = "-" if report["detectable"] is None else f"{report['detectable']:.4f}"
+    return f"{claim}; smallest detectable difference {detectable}"
+
+
+def unjudged_lines(verdict: str, unjudged: dict[str, Any]) -> Iterator[str]:
+    """How much is judged, and what the verdict would be on other judgments."""
+    shares = ", ".join(f"{name} {share:.1%}" for name, share in unjudged["judged"].items())
+    yield f"  judged among the first {unjudged['depth']}: {shares}; on judged documents alone: {unjudged['judged_alone'].upper()}"
+    if unjudged["turned"] is not None:
+        turns = "it stands" if unjudged["turned"] == verdict else unjudged["turned"].upper()
+        yield f"  if every document that nobody judged were relevant, but only in the run that this speaks against: {turns}"
+
+
+def _group_lines(groups: list[dict[str, Any]]) -> Iterator[str]:
+    count = sum(one["differs"] for one in groups)
     yield f"by group, shrunk towards the whole; {count} of {len(groups)} groups differ from it:"
     rows = [
         [
-            g.group,
-            str(g.n),
-            f"{g.raw:+.4f}",
-            f"{g.shrunk:+.4f}",
-            f"[{g.low:+.4f}, {g.high:+.4f}]",
-            "*" if g.differs else "",
+            one["group"],
+            str(one["n"]),
+            f"{one['raw']:+.4f}",
+            f"{one['shrunk']:+.4f}",
+            f"[{one['low']:+.4f}, {one['high']:+.4f}]",
+            "*" if one["differs"] else "",
         ]
-        for g in groups
+        for one in groups
     ]
     heads = ["group", "queries", "difference", "shrunk", "interval", "differs"]
     yield from (f"  {line}" for line in aligned(heads, rows))

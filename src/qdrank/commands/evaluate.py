@@ -6,27 +6,19 @@ The form of the first file decides: LETOR text (``qid:``) is measured as the pub
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import zip_longest
 from pathlib import Path
 
-import numpy as np
-
-from qdrank.commands.run_tables import RUN_FORMATS, RunTable
-from qdrank.datasets.runs.reading import read_qrels
+from qdrank.commands.run_tables import RUN_FORMATS, RunTable, aligned
+from qdrank.datasets.runs.reading import read_all_runs, read_qrels
 from qdrank.errors import AnyPath, InputError
-from qdrank.evaluation.run_files import (
-    LETOR,
-    MeasuredRun,
-    is_letor,
-    measured_runs,
-    measured_scores,
-    named_run,
-    told_apart,
-)
-from qdrank.evaluation.score_files import read_labels
+from qdrank.evaluation.explained import explained
+from qdrank.evaluation.run_files import MeasuredRun, is_letor, measured_files, named_run, told_apart
 from qdrank.measures import CONVENTIONS
 from qdrank.measures.names import parse
+from qdrank.registry import did_you_mean
 
 #: What is measured of runs by default.
 USUAL = ("nDCG@10", "AP", "RR", "P@10", "R@100", "Judged@10")
@@ -42,6 +34,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--by-query", "--per-query", dest="by_query", action="store_true", help="one row per query")
     parser.add_argument(
         "--ties", action="store_true", help="worst, expected and best value over the orders of tied documents"
+    )
+    parser.add_argument(
+        "--explain",
+        metavar="QUERY",
+        help="this query's documents in every run, and what each adds to the first measure",
     )
     parser.add_argument(
         "--format", choices=list(RUN_FORMATS), default="table", help="form of the output (default: table)"
@@ -84,6 +81,8 @@ def run(args: argparse.Namespace) -> int:
     """Print the requested measures."""
     letor = is_letor(args.qrels)
     names = asked_names(args, letor=letor)
+    if args.explain is not None:
+        return _explain(args, names[0], letor=letor)
     files = [*args.runs, args.baseline] if _is_readable(args.baseline) else args.runs
     judged, measured = measured_files(args.qrels, list(dict.fromkeys(files)), names, ties=args.ties)
     runs = told_apart(list(measured))
@@ -97,27 +96,31 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
+def _explain(args: argparse.Namespace, name: str, *, letor: bool) -> int:
+    """Print a query's documents in every run, side by side."""
+    if letor:
+        raise InputError("--explain takes judgments and runs", file=args.qrels, fix="leave --explain out")
+    qrels = read_qrels(args.qrels)
+    if args.explain not in qrels.place:
+        raise InputError(
+            f"no judgments of query {args.explain}", file=args.qrels, fix=did_you_mean(args.explain, list(qrels.place))
+        )
+    runs = read_all_runs(args.runs)
+    each = [explained(run, qrels, args.explain, name) for run in runs]
+    values = ", ".join(f"{run.tag} {value:.4f}" for run, (value, _) in zip(runs, each, strict=True))
+    print(f"query {args.explain}, {name}: {values}")
+    heads = [word for run in runs for word in (run.tag, "grade", "adds")]
+    rows = [
+        [str(rank), *(cell for row in side for cell in row or ("", "", ""))]
+        for rank, side in enumerate(zip_longest(*(rows for _, rows in each)), 1)
+    ]
+    print("\n".join(aligned(["rank", *heads], rows)))
+    return 0
+
+
 def _is_readable(baseline: str | None) -> bool:
     """Whether the baseline is a file, a pipe or standard input, and not the tag of a run."""
     return baseline is not None and (baseline == "-" or Path(baseline).is_file() or Path(baseline).is_fifo())
-
-
-def measured_files(
-    qrels: AnyPath, paths: Sequence[AnyPath], names: Sequence[str], *, ties: bool = False
-) -> tuple[str, Iterator[MeasuredRun]]:
-    """A description of the judgments, and the runs, read and measured one at a time."""
-    if qrels in paths:
-        fix = "give the judgments first, then files of runs or scores; only one of them can be standard input"
-        raise InputError("the same file as judgments and as a run", file=qrels, fix=fix)
-    if is_letor(qrels):
-        labels = read_labels(qrels)
-        empty = int((np.maximum.reduceat(labels.y, labels.offsets[:-1]) == 0).sum())
-        words = f"{LETOR}: {len(labels.query_id):,} queries, {len(labels.y):,} documents, {empty:,} queries without a "
-        words += "relevant document (counted as each measure's convention has it)"
-        return words, measured_scores(labels, paths, names, features=qrels, ties=ties)
-    judgments = read_qrels(qrels)
-    words = f"{judgments.form}: {len(judgments.by_query):,} queries, {len(judgments.doc):,} judged documents"
-    return words, measured_runs(judgments, paths, names, ties=ties)
 
 
 def evaluate(features: AnyPath, scores: AnyPath, names: Sequence[str] = CONVENTIONS["letor4"]) -> MeasuredRun:

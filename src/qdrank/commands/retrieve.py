@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from qdrank.datasets import registry
 from qdrank.datasets.fetching.fetch import fetch_all
@@ -14,6 +14,9 @@ from qdrank.datasets.runs.model import Qrels, Run
 from qdrank.errors import InputError
 from qdrank.registry import did_you_mean
 from qdrank.store.atomic import write_text
+
+if TYPE_CHECKING:
+    from qdrank.datasets.collections.model import Collection
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -45,16 +48,11 @@ def run(args: argparse.Namespace) -> int:
     """Write the runs, the judgments, the parts and the texts of the queries."""
     if args.depth < 1:
         raise InputError("the depth is below 1", found=str(args.depth), fix="give --depth 1 or more")
-    known = registry.load()
-    entry = known[args.dataset] if args.dataset in list(known) else None
-    if entry is None and not Path(args.dataset).is_dir():
-        raise InputError(
-            f"unknown data set {args.dataset!r}, and no such folder", fix=did_you_mean(args.dataset, list(known))
-        )
+    entry = _entry(args.dataset)
     if entry is not None and entry.kind == "agg":
         made = _systems(entry, args.best or entry.best)
     elif entry is None or entry.kind == "text":
-        made = _first_stages(entry, args)
+        made = _first_stages(args)
     else:
         fix = "give a text collection or a set to aggregate; `snakemake runs` writes a study's rankings as runs"
         raise InputError(
@@ -62,6 +60,37 @@ def run(args: argparse.Namespace) -> int:
         )
     _write(args.output, *made)
     return 0
+
+
+def _entry(dataset: str) -> registry.Dataset | None:
+    """The registered data set of this name; None for a folder."""
+    known = registry.load()
+    if dataset in list(known):
+        return known[dataset]
+    if not Path(dataset).is_dir():
+        raise InputError(f"unknown data set {dataset!r}, and no such folder", fix=did_you_mean(dataset, list(known)))
+    return None
+
+
+def collection_of(dataset: str, judgments: str | None = None) -> Collection:
+    """A registered text collection, fetched, or one in a folder in BEIR's form; what was counted rather than refused is printed."""
+    from qdrank.datasets.fetching.presence import download_folder
+    from qdrank.text.extract import read_collection
+
+    entry, source = _entry(dataset), dict[str, Any](like="beir", folder=dataset)
+    if entry is not None:
+        if entry.kind != "text":
+            raise InputError(f"{dataset} is no text", found=f"kind {entry.kind}", fix="give a text collection")
+        fetch_all(entry)
+        source = {"like": entry.name, "folder": download_folder(entry)}
+    if judgments is not None:
+        if source["like"] != "nfcorpus":
+            raise InputError("only nfcorpus has several judgments", found=judgments, fix="leave --judgments out")
+        source["form"] = {"qrels": judgments}
+    collection = read_collection(**source)
+    for note in collection.notes:
+        print(f"qdrank: {note}", file=sys.stderr)
+    return collection
 
 
 def _systems(entry: registry.Dataset, best: str) -> tuple[Iterable[Run], Qrels, dict[str, Mapping[str, str]]]:
@@ -82,26 +111,14 @@ def _systems(entry: registry.Dataset, best: str) -> tuple[Iterable[Run], Qrels, 
 
 
 def _first_stages(
-    entry: registry.Dataset | None, args: argparse.Namespace
+    args: argparse.Namespace,
 ) -> tuple[Iterable[Run], Qrels, dict[str, Mapping[str, str]]]:
     """First stages of a text collection, its judgments, texts and, if it has one, its split."""
     from qdrank.datasets.collections.model import judged_queries_of
-    from qdrank.datasets.fetching.presence import download_folder
     from qdrank.datasets.runs.queries import SPLIT
-    from qdrank.text.extract import read_collection
     from qdrank.text.first_runs import FIRST_RUNS, first_runs, judgments_of
 
-    source: dict[str, Any] = {"like": "beir", "folder": args.dataset}
-    if entry is not None:
-        fetch_all(entry)
-        source = {"like": entry.name, "folder": download_folder(entry)}
-    if args.judgments is not None:
-        if source["like"] != "nfcorpus":
-            raise InputError("only nfcorpus has several judgments", found=args.judgments, fix="leave --judgments out")
-        source["form"] = {"qrels": args.judgments}
-    collection = read_collection(**source)
-    for note in collection.notes:
-        print(f"qdrank: {note}", file=sys.stderr)
+    collection = collection_of(args.dataset, args.judgments)
     asked = judged_queries_of(collection)
     files: dict[str, Mapping[str, str]] = {"queries.txt": {one.query_id: " ".join(one.text.split()) for one in asked}}
     if all(one.split for one in asked):

@@ -63,7 +63,10 @@ def text_table(table: RunTable) -> str:
         lines += ["", "over the orders of tied documents:", *aligned(_TIED, _tie_rows(table))]
     if table.differences:
         n = len(table.differences)
-        lines += ["", f"differences from {table.baseline}; paired t test, p corrected after Holm for all {n}:"]
+        lines += [
+            "",
+            f"differences from {table.baseline}; p of a true difference of 0 (t test), corrected after Holm for all {n}:",
+        ]
         lacks = list(dict.fromkeys(filter(None, (one.comparison.lacks for one in table.differences))))
         lines += aligned(_DIFFERENCE, (_difference_row(one, lacks) for one in table.differences))
         lines += [f"[{i}] cannot tell: {lack}" for i, lack in enumerate(lacks, 1)]
@@ -78,19 +81,15 @@ def _forms(runs: Sequence[MeasuredRun]) -> list[str]:
     """How the runs were read, and what they lack."""
     forms = dict.fromkeys(run.form for run in runs)
     lines = [f"{form}: {', '.join(run.name for run in runs if run.form == form)}" for form in forms]
-    for run in runs:
-        if run.n_missing:
-            lines.append(answered(run))
-        if run.n_other:
-            lines.append(f"{run.name} has {run.n_other} queries without judgments; they are left out")
-    return lines
+    return lines + [answered(run) for run in runs if run.missing or run.n_other]
 
 
 def answered(run: MeasuredRun) -> str:
     """How many judged queries a run has documents for, in words."""
     n = len(run.query_id)
-    rest = f"; the other {run.n_missing:,} count as empty lists" if run.n_missing else ""
-    return f"{run.name} answers {n - run.n_missing:,} of {n:,} judged queries{rest}"
+    rest = f"; the other {len(run.missing):,} count as empty lists" if len(run.missing) else ""
+    rest += f"; {run.n_other:,} queries without judgments are left out" if run.n_other else ""
+    return f"{run.name} answers {n - len(run.missing):,} of {n:,} judged queries{rest}"
 
 
 def described(run: MeasuredRun) -> dict[str, Any]:
@@ -100,8 +99,8 @@ def described(run: MeasuredRun) -> dict[str, Any]:
         "file": run.file,
         "form": run.form,
         "documents": run.n_documents,
-        "judged_queries_answered": len(run.query_id) - run.n_missing,
-        "judged_queries_without_documents": run.n_missing,
+        "judged_queries_answered": len(run.query_id) - len(run.missing),
+        "judged_queries_without_documents": len(run.missing),
         "queries_without_judgments": run.n_other,
     }
 

@@ -22,7 +22,7 @@ from qdrank.datasets.runs.features import judged_runs
 from qdrank.datasets.runs.model import Qrels, Run
 from qdrank.errors import InputError
 from qdrank.evaluation.deciding import decide
-from qdrank.evaluation.declared import FAILS, HOLDS, UNCLEAR, Claim, Declaration
+from qdrank.evaluation.declared import FAILS, HOLDS, RULES_OF_RUNS, UNCLEAR, Claim, Declaration
 from qdrank.evaluation.intervals import bootstrap_interval
 from qdrank.evaluation.power import queries_needed
 from qdrank.evaluation.run_files import judged_run
@@ -280,7 +280,7 @@ def _worth(
         Claim(name=name, text=text, expected="", kind="superiority", margin=margin, family="both")
         for name, text in names.items()
     )
-    declared = Declaration(study="advice", paper="", claims=claims)
+    declared = Declaration(study="advice", paper="", claims=claims, rules=RULES_OF_RUNS)
     observations = {
         "gain": {"all": Values(gain, query_id)},
         "control": {"all": Values(blind, query_id)},

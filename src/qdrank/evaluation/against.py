@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from qdrank.evaluation.comparison import Comparison, compare, corrected_p
+from qdrank.evaluation.declared import RULES_OF_RUNS
 from qdrank.evaluation.pairs import Pairs, join
 from qdrank.evaluation.run_files import MeasuredRun
 from qdrank.measures.names import parse
@@ -33,6 +34,8 @@ def differences(runs: Sequence[MeasuredRun], baseline: MeasuredRun, names: Seque
     """
     tested = [name for name in names if parse(name).base != "judged"]
     asked = [(run, name) for run in runs if run is not baseline for name in tested]
-    made = [compare(pairs_of(run, baseline, name), seed=0, family=len(asked)) for run, name in asked]
+    made = [
+        compare(pairs_of(run, baseline, name), seed=0, family=len(asked), rules=RULES_OF_RUNS) for run, name in asked
+    ]
     corrected = corrected_p(made, family="all runs and measures")
     return [Difference(run.name, name, one, p) for (run, name), one, p in zip(asked, made, corrected, strict=True)]

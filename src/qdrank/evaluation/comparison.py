@@ -8,11 +8,12 @@ from functools import cached_property
 from math import nan
 from typing import Any
 
+from qdrank.evaluation.declared import Rules
 from qdrank.evaluation.guard import lacking
 from qdrank.evaluation.intervals import Interval, table_interval
 from qdrank.evaluation.pairs import Pairs
 from qdrank.evaluation.power import detectable_difference
-from qdrank.evaluation.refits import over_pairs
+from qdrank.evaluation.refits import over_refits
 from qdrank.evaluation.significance import PairedTest, holm, paired_t, permutation, wilcoxon
 
 DETECTABLE = "smallest detectable difference (power 0.8)"
@@ -31,6 +32,7 @@ class Comparison:
     detectable : smallest true difference that the t test would find with probability 0.8, at the corrected level
         of one comparison of its family; "not significant" only means that the difference is probably not larger
     pairs, level, seed : the values, that corrected level, and the seed of the third test
+    rules : what the data must have for a verdict
     fits, fit_spread : number of fits behind the values, and the standard deviation of their mean differences, which
         widens the interval and the error of the t test; the other two tests are about the means over fits
     """
@@ -46,13 +48,14 @@ class Comparison:
     pairs: Pairs = field(repr=False, compare=False)
     level: float
     seed: int
+    rules: Rules = field(default_factory=Rules)
     fits: int = 1
     fit_spread: float = 0.0
 
     @property
     def lacks(self) -> str:
         """What is missing for a verdict (`qdrank.evaluation.guard`), in words; empty if nothing is."""
-        return lacking(self.pairs.differences, self.level)
+        return lacking(self.pairs.differences, self.level, self.rules)
 
     # Resampling takes most of the time of a table, and not every table shows what comes of it.
 
@@ -64,7 +67,7 @@ class Comparison:
     @cached_property
     def boot(self) -> tuple[float, float]:
         """Studentised bootstrap interval of the difference at ``level``, which must agree with a t test that finds one."""
-        return guarded(self.pairs, self.level)[1]
+        return (nan, nan) if self.lacks else over_refits(self.pairs.by_fit).bootstrap(self.level)
 
     def verdict(self, *, alpha: float = 0.05, p: float | None = None) -> str:
         """The conclusion at level ``alpha``; ``p`` is the t test's unless an adjusted one is given."""
@@ -85,15 +88,23 @@ class Comparison:
 
 
 def compare(
-    pairs: Pairs, *, seed: int, resamples: int = 2000, level: float = 0.95, alpha: float = 0.05, family: int = 1
+    pairs: Pairs,
+    *,
+    seed: int,
+    resamples: int = 2000,
+    level: float = 0.95,
+    alpha: float = 0.05,
+    family: int = 1,
+    rules: Rules | None = None,
 ) -> Comparison:
     """Compare two rankers on paired values; equal input and seed give equal output.
 
     ``family`` is the number of comparisons whose p-values are corrected together. The smallest detectable difference is at
     ``alpha / family``, the level of the first step of Holm's procedure.
     """
-    d, estimate = pairs.differences, over_pairs(pairs)
-    interval = table_interval(d, seed=seed, level=level, resamples=resamples)
+    d, estimate = pairs.differences, over_refits(pairs.by_fit)
+    rules = rules or Rules()
+    interval = table_interval(d, seed=seed, level=level, resamples=resamples, rules=rules)
     low, high = estimate.widened((interval.low, interval.high), 1 - level)
     return Comparison(
         mean_a=float(pairs.a.mean()),
@@ -109,6 +120,7 @@ def compare(
         pairs=pairs,
         level=alpha / family,
         seed=seed,
+        rules=rules,
         fits=estimate.fits,
         fit_spread=estimate.fit_spread,
     )
@@ -117,7 +129,7 @@ def compare(
 def guarded(pairs: Pairs, level: float) -> tuple[str, tuple[float, float]]:
     """What is missing for a verdict at ``level``, in words, and the bootstrap interval that must agree with the t test."""
     lacks = lacking(pairs.differences, level)
-    return lacks, (nan, nan) if lacks else over_pairs(pairs).bootstrap(level)
+    return lacks, (nan, nan) if lacks else over_refits(pairs.by_fit).bootstrap(level)
 
 
 def corrected_p(comparisons: Sequence[Comparison], *, family: str) -> list[float]:

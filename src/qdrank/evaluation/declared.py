@@ -163,6 +163,10 @@ class Rules:
         return ceil(log(level / 2) / log(1 - self.rare))
 
 
+#: For two runs of a user's: 25 queries, more where several differences are corrected together (`bench/error_rates.py`).
+RULES_OF_RUNS = Rules(rare=0.14)
+
+
 @dataclass(frozen=True)
 class Declaration:
     """The claims of one study."""

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri
 
 from qdrank.errors import InputError
+from qdrank.evaluation.declared import Rules
 from qdrank.evaluation.guard import lacking
 from qdrank.layout import FloatArray
 
@@ -52,12 +53,14 @@ def bootstrap_interval(
     return Interval(float(low), float(high), level, method, resamples)
 
 
-def table_interval(values: FloatArray, *, seed: int, level: float = 0.95, resamples: int = 2000) -> Interval:
+def table_interval(
+    values: FloatArray, *, seed: int, level: float = 0.95, resamples: int = 2000, rules: Rules | None = None
+) -> Interval:
     """The interval of a mean as tables show it: BCa, or without ends (nan) where ``values`` lack what it needs.
 
     That is enough queries and enough that differ (`qdrank.evaluation.guard`).
     """
-    if lacking(values, 1 - level):
+    if lacking(values, 1 - level, rules):
         return Interval(nan, nan, level, "bca", resamples)
     return bootstrap_interval(values, seed=seed, level=level, resamples=resamples)
 

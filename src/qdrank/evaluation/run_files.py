@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from qdrank.datasets.runs.model import Qrels, Run
 from qdrank.datasets.runs.naming import distinct_names
-from qdrank.datasets.runs.reading import read_runs
+from qdrank.datasets.runs.reading import read_qrels, read_runs
 from qdrank.datasets.runs.rows import first_row
 from qdrank.errors import AnyPath, InputError
-from qdrank.evaluation.score_files import Labels, read_scores
+from qdrank.evaluation.score_files import Labels, read_labels, read_scores
 from qdrank.layout import FloatArray, IntArray, rows_of_queries
 from qdrank.measures.compute import measure
 from qdrank.measures.ties import TieValues, tie_values
@@ -55,9 +55,9 @@ class JudgedRun:
         return measure(names, self.grade, self.score, self.offsets, unranked=self.unranked, **ids)
 
     @property
-    def n_missing(self) -> int:
+    def missing(self) -> list[str]:
         """Judged queries for which the run has no document."""
-        return int((np.diff(self.offsets) == 0).sum())
+        return [self.query_id[i] for i in np.flatnonzero(np.diff(self.offsets) == 0)]
 
 
 def judged_run(run: Run, qrels: Qrels, *, file: AnyPath | None = None) -> JudgedRun:
@@ -120,7 +120,7 @@ class MeasuredRun:
     query_id : (n_queries,) all judged queries
     values : from each measure's name to its values, shape (n_queries,)
     n_documents : documents returned for judged queries
-    n_missing : judged queries without a document
+    missing : judged queries without a document
     n_other : queries without judgments, which are left out
     ties : from each measure's name to its values over the orders of ties, if requested
     """
@@ -131,7 +131,7 @@ class MeasuredRun:
     query_id: list[str]
     values: Mapping[str, FloatArray]
     n_documents: int
-    n_missing: int
+    missing: Sequence[str] = ()
     n_other: int = 0
     ties: Mapping[str, TieValues] = field(default_factory=dict)
 
@@ -151,21 +151,24 @@ def measured_runs(
     qrels: Qrels, paths: Sequence[AnyPath], names: Sequence[str], *, ties: bool = False
 ) -> Iterator[MeasuredRun]:
     """All runs of the files against judgments, in order."""
-    for path in paths:
-        for run in read_runs(path):
-            joined = judged_run(run, qrels, file=path)
-            lists = joined.grade, joined.score, joined.offsets
-            yield MeasuredRun(
-                run.tag,
-                str(path),
-                run.form,
-                joined.query_id,
-                joined.measured(names),
-                len(joined.grade),
-                joined.n_missing,
-                joined.n_other,
-                tie_values(names, *lists, unranked=joined.unranked, judged=joined.judged) if ties else {},
-            )
+    return (measured_run(run, qrels, path, names, ties=ties) for path in paths for run in read_runs(path))
+
+
+def measured_run(run: Run, qrels: Qrels, path: AnyPath, names: Sequence[str], *, ties: bool = False) -> MeasuredRun:
+    """A run of a file against judgments."""
+    joined = judged_run(run, qrels, file=path)
+    lists = joined.grade, joined.score, joined.offsets
+    return MeasuredRun(
+        run.tag,
+        str(path),
+        run.form,
+        joined.query_id,
+        joined.measured(names),
+        len(joined.grade),
+        joined.missing,
+        joined.n_other,
+        tie_values(names, *lists, unranked=joined.unranked, judged=joined.judged) if ties else {},
+    )
 
 
 def measured_scores(
@@ -185,7 +188,24 @@ def measured_scores(
         over = tie_values(names, labels.y, scores, labels.offsets) if ties else {}
         name = str(path).rpartition("/")[2]
         form = f"scores for {LETOR}"
-        yield MeasuredRun(name, str(path), form, labels.query_id, values, len(labels.y), 0, ties=over)
+        yield MeasuredRun(name, str(path), form, labels.query_id, values, len(labels.y), ties=over)
+
+
+def measured_files(
+    qrels: AnyPath, paths: Sequence[AnyPath], names: Sequence[str], *, ties: bool = False
+) -> tuple[str, Iterator[MeasuredRun]]:
+    """A description of the judgments, and the runs, read and measured one at a time."""
+    if qrels in paths:
+        fix = "give the judgments first, then files of runs or scores; only one of them can be standard input"
+        raise InputError("the same file as judgments and as a run", file=qrels, fix=fix)
+    if is_letor(qrels):
+        labels = read_labels(qrels)
+        empty = int((np.maximum.reduceat(labels.y, labels.offsets[:-1]) == 0).sum())
+        words = f"{LETOR}: {len(labels.query_id):,} queries, {len(labels.y):,} documents, {empty:,} queries without a "
+        words += "relevant document (counted as each measure's convention has it)"
+        return words, measured_scores(labels, paths, names, features=qrels, ties=ties)
+    judgments = read_qrels(qrels)
+    return judgments.words, measured_runs(judgments, paths, names, ties=ties)
 
 
 def told_apart(runs: Sequence[MeasuredRun]) -> list[MeasuredRun]:

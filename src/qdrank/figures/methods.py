@@ -10,18 +10,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pyarrow as pa
 
 from qdrank.evaluation.deciding import decide
 from qdrank.evaluation.declared import Claim, Declaration
 from qdrank.evaluation.observations import observe
-from qdrank.evaluation.refits import table_ends
 from qdrank.figures.method_tables import differences
-from qdrank.figures.numbers import chosen, numbers
+from qdrank.figures.numbers import bca_ends, chosen, numbers
 from qdrank.figures.tables import write_table
-from qdrank.layout import FloatArray
 from qdrank.measures import NDCG_IN_WORDS
 from qdrank.rankers.stages import REFERENCE
 from qdrank.store import read
@@ -64,15 +61,9 @@ def _means(values: pd.DataFrame, convention: str, interval: Mapping[str, Any]) -
     """MAP and NDCG of each method with their intervals."""
     parts = []
     for shown, name in (("MAP", "ap"), (f"NDCG@10/{convention}", f"ndcg@10/{convention}")):
-        rows = numbers(values, ["method"], name, interval, ends=_ends).set_index(["method", "queries"])
+        rows = numbers(values, ["method"], name, interval, ends=bca_ends).set_index(["method", "queries"])
         parts.append(rows.rename(columns={"mean": shown, "low": f"{shown}, low", "high": f"{shown}, high"}))
     return pd.concat(parts, axis=1).reset_index()
-
-
-def _ends(values: FloatArray, **interval: Any) -> tuple[FloatArray, FloatArray]:
-    """`table_ends` of each column of ``values`` (n_queries, n_fits, n)."""
-    low, high = np.array([table_ends(column, **interval) for column in np.moveaxis(values, 2, 0)]).T
-    return low, high
 
 
 def tabulate_methods(

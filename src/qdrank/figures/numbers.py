@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from qdrank.evaluation.pairs import Pairs, paired_fits
-from qdrank.evaluation.refits import column_ends
+from qdrank.evaluation.refits import column_ends, table_ends
 from qdrank.evaluation.values import cube
 from qdrank.layout import FloatArray
 
@@ -41,6 +41,12 @@ def pairs(values: pd.DataFrame, one: str, other: str, measure: str) -> Pairs:
     """Values of two methods on the same queries, with their differences in every fit."""
     _, ids, of = cube(chosen(values, dict.fromkeys([one, other])), ["method"], measure)
     return paired_fits(ids.to_numpy(object), of[:, :, 0], of[:, :, -1])
+
+
+def bca_ends(values: FloatArray, **interval: Any) -> tuple[FloatArray, FloatArray]:
+    """Ends of BCa intervals, `table_ends`, of each column of ``values`` (n_queries, n_fits, n)."""
+    low, high = np.array([table_ends(column, **interval) for column in np.moveaxis(values, 2, 0)]).T
+    return low, high
 
 
 def numbers(

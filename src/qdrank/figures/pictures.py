@@ -54,7 +54,7 @@ def label_rows(axes: Any, labels: Sequence[str]) -> None:
     axes.set_yticks(-np.arange(len(labels)), wrapped, fontsize="small" if len(labels) < _MANY else "x-small")
 
 
-def height_of(rows: int) -> float:
+def height_of(rows: float) -> float:
     """Inches of a figure of so many rows."""
     return 1.0 + (0.26 if rows < _MANY else 0.2) * rows
 

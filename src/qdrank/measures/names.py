@@ -145,6 +145,14 @@ def entry_of(name: str) -> str:
     return measure.definition if measure and measure.definition in MEASURES else ""
 
 
+def judged_only(name: str) -> str:
+    """The same measure of judged documents alone; ``name`` itself where it counts no others."""
+    measure = parse(name)
+    if "judged_only" in dict(measure.parameters) or "judged_only" not in _PARAMETERS.get(measure.base, ()):
+        return measure.name
+    return replace(measure, parameters=(*measure.parameters, ("judged_only", True))).name
+
+
 def _read(name: str, convention: str) -> Measure | None:
     """The measure that a name has the form of, known or not; None if it has no such form."""
     match = _NAME.fullmatch(_as_ir_measures(name.replace(" ", "")))

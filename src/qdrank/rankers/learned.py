@@ -5,6 +5,7 @@ Nothing here depends on the code of one learner: a change to it concerns the met
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -26,12 +27,27 @@ class LearnerRanker(QueryRanker):
 
     def fit(self, train: Judged, vectors: FloatArray, validation: Validation | None = None) -> Self:  # noqa: ARG002
         """Fit the learner."""
+        return self._fit(train, validation, {})
+
+    def fit_each(
+        self,
+        tried: Sequence[Self],
+        train: Judged,
+        vectors: FloatArray,  # noqa: ARG002
+        validation: Validation | None = None,
+    ) -> Iterator[Self]:
+        """Fit learners; those of trees share the bins of the documents."""
+        bins: dict[str, Any] = {}
+        for one in tried:
+            yield one if one.is_fitted else one._fit(train, validation, bins)
+
+    def _fit(self, train: Judged, validation: Validation | None, bins: dict[str, Any]) -> Self:
         from qdrank.learners.tuning import fit_one
 
         vali = None if validation is None else validation[0]
         watched = None if vali is None else (vali.X, vali.y, vali.query, vali.unranked)
         judged = (train.X, train.y, train.query)
-        self.learner = fit_one(type(self.learner), self.learner.get_params(deep=False), judged, watched)
+        self.learner = fit_one(type(self.learner), self.learner.get_params(deep=False), judged, watched, bins)
         return self
 
     def predict(self, documents: Judged, vectors: FloatArray) -> FloatArray:  # noqa: ARG002

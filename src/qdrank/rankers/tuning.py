@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator, Sequence
 
 from qdrank.datasets.judged import Judged
 from qdrank.layout import FloatArray
@@ -17,13 +17,19 @@ def query_values_of(name: str, documents: Judged, scores: FloatArray) -> FloatAr
 
 
 def tune_rankers(
-    tried: Iterable[QueryRanker], train: Validation, validation: Validation, *, name: str = "ap", seed: int = 1
+    tried: Sequence[QueryRanker], train: Validation, validation: Validation, *, name: str = "ap", seed: int = 1
 ) -> Choice[QueryRanker]:
     """Fit every ranker on ``train``, and choose among them by measure ``name`` on ``validation``.
 
-    Without validation queries the training queries decide.
+    Rankers of one kind share what they can (`QueryRanker.fit_each`). Without validation queries the training queries decide.
     """
     watched = validation if validation[0].n_queries else train
     queries = ValidationQueries.of(watched[0], measure=name, seed=seed)
-    fitted = (ranker.fit(*train, validation=watched) for ranker in tried)
-    return choose((ranker, queries.values(ranker.predict(*watched))) for ranker in fitted)
+
+    def values() -> Iterator[tuple[QueryRanker, FloatArray]]:
+        for first in tried[:1]:
+            fitted = first.fit_each(tried, *train, validation=watched)
+            for ranker, scores in first.predict_each(fitted, *watched):
+                yield ranker, queries.values(scores)
+
+    return choose(values())

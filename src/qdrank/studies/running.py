@@ -37,13 +37,14 @@ import pyarrow as pa
 from qdrank.datasets.folds import ROLES
 from qdrank.datasets.judged import Judged, TextArray, refits_table
 from qdrank.layout import FloatArray, IntArray
-from qdrank.learners.choose import Choice, ValidationQueries, choice_rows, choose
+from qdrank.learners.choose import choice_rows, choose
 from qdrank.learners.refits import fit_seed
 from qdrank.measures.compute import measure
 from qdrank.queries.recipe import Recipe
 from qdrank.rankers.base import QueryRanker, Validation
 from qdrank.rankers.documents import DocumentView, FoldDocuments
 from qdrank.rankers.served import ServedRanker, write_method
+from qdrank.rankers.tuning import tune_rankers
 from qdrank.store import write
 from qdrank.store.lists import no_rows, repeated
 from qdrank.store.schemas import shape_of
@@ -178,7 +179,9 @@ class FoldRun:
         """Fit the rankers to try, choose one, and score the test documents by every fit of it."""
         assert method.tries is not None
         view, name = self.views[method.sees], method.name
-        choice, texts = self._chosen(method.tries(self), view)
+        tried = method.tries(self)
+        choice = tune_rankers(tried, view.parts["train"], view.parts["vali"], name=self.measure, seed=self.seed)
+        texts = setting_texts([one.settings() for one in tried])
         self.choices += choice_rows(self.fold, name, texts, choice, self.measure)
         self.log(f"{name}: {texts[choice.place]} {self.measure} {choice.value:.4f} on validation")
         self.made[name], self.validated[name], self.sees[name] = choice.chosen, choice.value, method.sees
@@ -190,19 +193,6 @@ class FoldRun:
         for fit in range(1, 1 if method.refitted is None else self.refits):
             again = choice.chosen.again(fit_seed(self.seed, fit), view.parts["train"], view.watched)
             self.scores[name].append(again.predict(*view.parts["test"]))
-
-    def _chosen(self, tried: Sequence[QueryRanker], view: View) -> tuple[Choice[QueryRanker], list[str]]:
-        """The choice among rankers, and in words what they differ in."""
-        queries = ValidationQueries.of(view.watched[0], measure=self.measure, seed=self.seed)
-        settings = []
-
-        def values() -> Iterator[tuple[QueryRanker, FloatArray]]:
-            fitted = tried[0].fit_each(tried, *view.parts["train"], validation=view.watched)
-            for ranker, scores in tried[0].predict_each(fitted, *view.watched):
-                settings.append(ranker.settings())
-                yield ranker, queries.values(scores)
-
-        return choose(values()), setting_texts(settings)
 
 
 def value_rows(

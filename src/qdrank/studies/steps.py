@@ -34,7 +34,6 @@ class Step:
     shards : name of the process among whose shards its work is divided
     least : shards of data sets that are not known to be small, even where folds fill the cores
     passing : names in ``makes`` of files that are deleted when they have been used, as shards are
-    from_shards : fewest shards that are jobs of their own; below, the step that reads them does their work
     """
 
     name: str
@@ -52,7 +51,6 @@ class Step:
     together: str = ""
     shards: str = ""
     least: int = 1
-    from_shards: int = 1
     passing: Collection[str] = ()
 
     def read(self, run: Any) -> Mapping[str, Any]:

@@ -126,8 +126,7 @@ class _Emitter:
         def shards(job: Any) -> list[str]:
             large = step.least > 1 and not self.run.is_small(job.dataset)
             path = pattern.format(dataset=job.dataset, fold=job.fold, scatteritem="{scatteritem}")
-            of_fold = list(getattr(self.gather, step.shards + _LARGE * large)(path))
-            return of_fold if len(of_fold) >= step.from_shards else []
+            return list(getattr(self.gather, step.shards + _LARGE * large)(path))
 
         return shards
 

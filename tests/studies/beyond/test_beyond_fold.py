@@ -18,6 +18,7 @@ from qdrank.evaluation.deciding import decide
 from qdrank.evaluation.declared import CHECK, HOLDS
 from qdrank.evaluation.measuring import measures_table
 from qdrank.evaluation.observations import observe
+from qdrank.figures.numbers import where
 from qdrank.learners.classic.trees import LambdaMART
 from qdrank.queries.others import other_rows
 from qdrank.rankers.mixture import Mixture
@@ -27,7 +28,7 @@ from qdrank.rankers.stored import read_ranker
 from qdrank.rankers.tuning import query_values_of
 from qdrank.store import read, write
 from qdrank.studies.beyond import STUDY, observations, tables
-from qdrank.studies.beyond.checks import _leak, checks_table, recurrence_table
+from qdrank.studies.beyond.checks import Rejudging, _leak, checks_table, recurrence_table
 from qdrank.studies.beyond.claims import PAST, declare
 from qdrank.studies.beyond.figures import draw_controls, draw_ladder
 from qdrank.studies.beyond.fold import Ladder
@@ -43,10 +44,8 @@ from qdrank.studies.beyond.methods import (
     SINGLE,
 )
 from qdrank.studies.beyond.options import Options
-from qdrank.studies.beyond.rejudged import Rejudging
 from qdrank.studies.beyond.retrieved import FORMS
 from qdrank.studies.beyond.settings import Beyond
-from qdrank.studies.beyond.values import gathered_values
 from qdrank.studies.making import Inputs, Shown
 from qdrank.studies.running import View
 from qdrank.text.judged import TextSettings, judged_text
@@ -208,12 +207,12 @@ def test_controls_that_draw_are_drawn_and_fitted_again(ladder):
 
 
 def test_values_are_paired_by_fit(inputs, ladder):
-    values = gathered_values(inputs.table("measures", "measures"), inputs.table("values", "values"))
-    pair = ("beyond-knn", 0.0), (CONTROLS["beyond-knn"], 0.0)
-    assert values.of[pair[1]].shape[1] == 5
-    difference = observations.gather(inputs, SHOWN)[1]["neighbours - random"]["nearest queries"]
-    np.testing.assert_allclose(difference.value, values.of[pair[0]] - values.of[pair[1]])
-    assert values.by_fit([pair, (pair[0], (SINGLE, 0.0))]).shape == (ladder.test.n_queries, 5, 2)
+    found = observe(declare(Beyond(**SMALL).model_dump()), *observations.gather(inputs, SHOWN))
+    control = values_of(ladder, CONTROLS["beyond-knn"])
+    assert control.shape[1] == 5
+    single = ladder.made["beyond-knn"].predict(*ladder.views[""].parts["test"])
+    expected = query_values_of("ap", ladder.test, single)[:, None] - control
+    np.testing.assert_allclose(found["neighbours - random"]["nearest queries"].value, expected)
 
 
 @pytest.mark.parametrize("judged_candidates", [False, True])
@@ -267,7 +266,7 @@ def test_tables_and_figures_have_their_numbers(inputs):
     tabled = tables.tabulate(inputs, SHOWN)
     shown = [output for one in STUDY.tables[:1] for output in one.shows]
     assert list(tabled) == shown
-    tests = tabled["beyond-tests"].to_pylist()
+    tests = tabled["beyond-tests"].to_dict("records")
     assert len(tests) == 8 * 3 + 1 + 2 + 2  # three each, the other gate, the fixed mixture, near-duplicates
     assert all(row["p (Holm)"] >= row["p (t test)"] and row[DETECTABLE] >= 0 for row in tests)
     assert len(tabled["beyond-methods"]) == len(METHODS)
@@ -275,19 +274,14 @@ def test_tables_and_figures_have_their_numbers(inputs):
     for draw in (draw_ladder, draw_controls):
         figure, table = draw(inputs, SHOWN)
         assert len(figure.axes) >= 1
-        assert table.num_rows > 1
-    single = [row for row in draw_ladder(inputs, SHOWN)[1].to_pylist() if row["method"] == SINGLE]
-    assert single[0]["from_single"] == 0
+        assert len(table) > 1
+    assert where(draw_ladder(inputs, SHOWN)[1], method=SINGLE)["from_single"].tolist() == [0]
 
 
 def test_where_evidence_is_the_prior_the_figure_says_so(inputs):
     assert not draw_controls(inputs, SHOWN)[0].axes[1].texts
-    given = {"values": inputs.table("values", "values"), "measures": inputs.table("measures", "measures")}
-    alike = {
-        name: table.set_column(table.schema.get_field_index("ap"), "ap", pa.array([0.5] * len(table)))
-        for name, table in given.items()
-    }
-    figure, _ = draw_controls(SimpleNamespace(table=lambda name, _: alike[name]), SHOWN)
+    alike = SimpleNamespace(frame=lambda *name: inputs.frame(*name).assign(ap=0.5))
+    figure, _ = draw_controls(alike, SHOWN)
     assert ["rank every query alike" in text.get_text() for text in figure.axes[1].texts] == [True]
 
 

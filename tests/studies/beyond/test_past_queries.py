@@ -9,17 +9,20 @@ import pytest
 from scipy import sparse
 
 from qdrank.evaluation.deciding import decide
+from qdrank.evaluation.observations import observe
+from qdrank.figures.numbers import where
 from qdrank.store import read
 from qdrank.studies.beyond import STUDY
 from qdrank.studies.beyond.choosing import Chooser, Grid
 from qdrank.studies.beyond.claims import declare
-from qdrank.studies.beyond.learned import seen
-from qdrank.studies.beyond.reranking import Listed
+from qdrank.studies.beyond.learned import Listed, seen
+from qdrank.studies.beyond.observations import retrieval_values
 from qdrank.studies.beyond.retrieval import fold_queries, hiding_lists, in_form, near_duplicates, write_retrieval
 from qdrank.studies.beyond.retrieval_figure import draw
-from qdrank.studies.beyond.retrieval_tables import gather_retrieval, label, retrieved, tabulate
+from qdrank.studies.beyond.retrieval_tables import label, retrieved, tabulate
 from qdrank.studies.beyond.retrieved import CONTROLS, FORMS, LEARNED, MEASURES, RECOMMENDED, RETRIEVERS, TEXT_MIX
 from qdrank.studies.beyond.settings import Beyond
+from qdrank.studies.beyond.values import without_near
 from qdrank.studies.making import Inputs, Shown
 from qdrank.text.extract import read_collection, text_settings
 from qdrank.text.past_queries import AskedQueries
@@ -99,51 +102,50 @@ SHOWN = Shown("toy", "Toy", FOLDS, {"level": 0.95, "resamples": 100, "seed": 1},
 
 def test_past_queries_are_found_to_help_and_their_owners_to_matter(inputs):
     values = retrieved(inputs)
-    means = {key: of["ap@1000"].mean() for key, of in values.of.items()}
-    assert means[RECOMMENDED, 0.0] > means[TEXT_MIX, 0.0] + 0.2
-    assert means["permuted", 0.0] < means[TEXT_MIX, 0.0] + 0.1
-    assert means["another", 0.0] < means["nearest-mix", 0.0] - 0.1
-    fits = {name: of["ap@1000"].shape[1] for (name, _), of in values.of.items()}
+    means = where(values, near=0.0).groupby("method")["ap@1000"].mean()
+    assert means[RECOMMENDED] > means[TEXT_MIX] + 0.2
+    assert means["permuted"] < means[TEXT_MIX] + 0.1
+    assert means["another"] < means["nearest-mix"] - 0.1
+    fits = values.groupby("method")["fit"].nunique()
     assert (fits["permuted"], fits["learned-all"], fits["learned-linear"], fits[RECOMMENDED]) == (2, 2, 1, 1)
-    assert len(values.query_id) == 120, "every query is a test query once"
+    assert values["query_id"].nunique() == 120, "every query is a test query once"
 
 
 def test_claims_are_judged_from_the_values(inputs):
-    found = gather_retrieval(inputs)
     declaration = declare(SECTION.model_dump())
-    assert set(found) <= {claim.name for claim in declaration}
+    found = observe(declaration, retrieval_values(inputs), {})
     verdicts = {row["claim"]: row["verdict"] for row in decide(declaration, {"toy": found}, dataset="toy").to_pylist()}
     for name in ("expansion", "expansion, NDCG@10", "expansion - permuted", "similar queries - another query"):
         assert verdicts[name] == "holds", name
-    assert gather_retrieval(Inputs({form: [] for form in FORMS})) == {}, "no raw text, no observations"
+    assert retrieval_values(Inputs({form: [] for form in FORMS})).empty, "no raw text, no observations"
 
 
 def test_tables_have_every_method_control_and_form(inputs):
     made = tabulate(inputs, SHOWN)
     assert list(made) == list(STUDY.tables[1].shows)
-    assert made["beyond-retrieval"].column("method").to_pylist() == list((RETRIEVERS | LEARNED).values())
-    assert set(MEASURES) <= set(made["beyond-budgets"].column_names)
-    against = made["beyond-past"].column("against").to_pylist()
+    assert made["beyond-retrieval"]["method"].tolist() == list((RETRIEVERS | LEARNED).values())
+    assert set(MEASURES) <= set(made["beyond-budgets"])
+    against = made["beyond-past"]["against"]
     assert {CONTROLS["permuted"][0], CONTROLS["another"][0]} <= set(against)
-    forms = made["beyond-forms"].column("judgments").to_pylist()
+    forms = made["beyond-forms"]["judgments"].tolist()
     assert set(forms) == {FORMS[form] for form in ("all", "grade-2", "highest")}, "no document is a hub here"
-    hidden = [
-        row["judgments"] for row in made["beyond-forms"].to_pylist() if row["method"] == label((RECOMMENDED, 0.9))
-    ]
-    assert hidden == list(dict.fromkeys(forms)), "near-duplicates are hidden in every form"
-    text = next(row for row in made["beyond-retrieval"].to_pylist() if row["method"] == RETRIEVERS[TEXT_MIX])
+    of_near = where(made["beyond-forms"], method=label(without_near(RECOMMENDED, 0.9)))["judgments"]
+    assert of_near.tolist() == list(dict.fromkeys(forms)), "near-duplicates are hidden in every form"
+    text = next(row for row in made["beyond-retrieval"].to_dict("records") if row["method"] == RETRIEVERS[TEXT_MIX])
     assert text["difference in MAP"] == 0
 
 
 def test_the_figure_shows_the_differences_of_the_tables(inputs):
     figure, numbers = draw(inputs, SHOWN)
-    rows = {(row["method"], row["near"]): row for row in numbers.to_pylist()}
-    table = {row["method"]: row for row in tabulate(inputs, SHOWN)["beyond-retrieval"].to_pylist()}
-    assert rows[RECOMMENDED, 0.0]["difference"] == table[RETRIEVERS[RECOMMENDED]]["difference in MAP"] > 0
+    rows = {(row["method"], row["near"]): row for row in numbers.to_dict("records")}
+    table = {row["method"]: row for row in tabulate(inputs, SHOWN)["beyond-retrieval"].to_dict("records")}
+    gain = rows[RECOMMENDED, 0.0]["difference"]
+    assert gain == pytest.approx(table[RETRIEVERS[RECOMMENDED]]["difference in MAP"])
+    assert gain > 0
     assert rows["permuted", 0.0]["high"] < rows[RECOMMENDED, 0.0]["low"], "the control knows nothing here"
     assert (RECOMMENDED, 0.9) in rows
     left, _ = figure.axes
-    assert len(left.containers) == len(left.get_yticks()) == sum(not row["near"] for row in numbers.to_pylist())
+    assert len(left.get_yticks()) == len(where(numbers, near=0.0))
 
 
 def test_the_test_queries_choose_nothing(folder, inputs):

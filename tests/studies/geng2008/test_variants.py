@@ -5,40 +5,22 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import pyarrow as pa
 import pytest
 from tests.studies.geng2008.world import VECTORS, study, world
 
 from qdrank.datasets.simulated.features import REFERENCE
 from qdrank.measures import ndcg
+from qdrank.queries.metrics import Euclidean
 from qdrank.rankers.sizes import Setting
-from qdrank.store import read, write
-from qdrank.studies.geng2008.methods import VARIANT_KINDS
 from qdrank.studies.geng2008.timing import COLD, WARM, timing_table
-from qdrank.studies.geng2008.variants import Variants, clustered, compare_variants, sample, space_of, within
+from qdrank.studies.geng2008.variants import Space, clustered, compare_variants, sample, variants, within
 
 
-def measured(clusters, **changes):
+def measured(clusters, most=400):
     judged, topics, queries, _ = world()
-    found = Variants(
-        judged=judged,
-        topics=topics,
-        queries=queries,
-        fold="fold1",
-        k=7,
-        reference=REFERENCE,
-        vectors=VECTORS,
-        metric="euclidean",
-        clusters=clusters,
-        seed=1,
-        **changes,
-    )
-    setting, training = Setting(7, 0.01), {"block": 8, "tol": 1e-6, **changes}
-    tables = [
-        compare_variants("fold1", study().documents, found.of(kind), found.knn_online, setting, **training)
-        for kind in VARIANT_KINDS
-    ]
-    return pa.concat_tables(tables)
+    options = {"reference": REFERENCE, "vectors": VECTORS, "metric": "euclidean", "clusters": clusters}
+    found = variants(judged, topics, queries, "fold1", 7, **options, most=most, seed=1)
+    return compare_variants("fold1", study().documents, found, 0.01, block=8, tol=1e-6, most=most)
 
 
 @pytest.fixture(scope="module")
@@ -46,15 +28,11 @@ def compared():
     return measured([0.2, 1])
 
 
-def test_a_kind_may_be_left_out(compared, tmp_path):
-    """As config/first.yaml does; its file can be read, and put beside the others."""
-    without = measured([])
-    assert without.schema == compared.schema
-    assert set(without["method"].to_pylist()) == {
+def test_fewer_models_may_be_left_out(compared):
+    """As config/first.yaml does."""
+    assert set(measured([])["method"].to_pylist()) == {
         n for n in compared["method"].to_pylist() if "of the offline" not in n and "offline models" not in n
     }
-    write(tmp_path / "clusters.parquet", "measures", compared.slice(0, 0))
-    assert len(read(tmp_path / "clusters.parquet", "measures")) == 0
 
 
 def of(table, name, column):
@@ -104,10 +82,16 @@ def test_fewer_clusters_cost_less(compared):
     assert of(compared, "20% of the offline models", "models")[0] == 5
 
 
+def own_space():
+    queries = world()[2]
+    train, test = (queries.vectors[queries.role == role] for role in ("train", "test"))
+    return Space(train, test, queries.query_id[queries.is_train], Euclidean())
+
+
 @pytest.mark.parametrize(("size", "name"), [(0.1, "10% of the offline models"), (3, "3 offline models")])
 def test_a_clustering_has_one_name_in_all_folds(size, name):
     """Folds differ in their number of training queries, and so in what a share of them comes to."""
-    space = space_of(world()[2], "euclidean", world()[0].of_role("fold1", "train"))
+    space = own_space()
     fewer = replace(space, train=space.train[:-3], train_ids=space.train_ids[:-3])
     assert clustered(space, size, 5, 1).name == clustered(fewer, size, 5, 1).name == name
 
@@ -120,7 +104,7 @@ def test_every_direction_of_future_work_is_there(compared):
 
 
 def test_a_radius_takes_all_within_and_never_none():
-    rows = within(space_of(world()[2], "euclidean", world()[0].of_role("fold1", "train")), 7)
+    rows = within(own_space(), 7)
     assert (rows >= 0).any(axis=1).all()
     assert len(set((rows >= 0).sum(axis=1))) > 1
 

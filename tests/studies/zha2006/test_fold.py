@@ -8,22 +8,21 @@ from math import prod
 import numpy as np
 import pyarrow as pa
 import pytest
-from tests.studies.zha2006.world import OPTIONS, PAPER, USUAL, copies, fold, tables
+from tests.studies.zha2006.world import OPTIONS, PAPER, copies, fitter, rows_of, run, tables, values
 
-from qdrank.datasets.judged import refits_table, scores_table
 from qdrank.errors import InputError
 from qdrank.evaluation.measuring import measure_scores
 from qdrank.evaluation.pairs import fit_values
 from qdrank.layout import query_offsets
 from qdrank.learners.atvt.estimator import ATVT
+from qdrank.learners.refits import fit_seed
 from qdrank.measures import measure
+from qdrank.rankers.stored import read_ranker
 from qdrank.store import read, write
-from qdrank.studies.zha2006.fits import Fitter, setting_of, values_of_trees
-from qdrank.studies.zha2006.fold import chosen, refits, run_fold
-from qdrank.studies.zha2006.kernel import KernelFitter, kernel_values, sampled
-from qdrank.studies.zha2006.methods import FITTED_KINDS, METHODS, REFITTED, is_refitted, method_name, refit_kind
+from qdrank.studies.zha2006.fits import setting_of, values_of_trees
+from qdrank.studies.zha2006.fold import cells_table, maps_table
+from qdrank.studies.zha2006.methods import FITTED_KINDS, KERNEL_METHODS, METHODS, is_refitted, method_name, refit_kind
 from qdrank.studies.zha2006.options import Options
-from qdrank.studies.zha2006.reading import chosen_rows, fits_of, values
 from qdrank.studies.zha2006.settings import Zha
 from qdrank.studies.zha2006.shapes import CELLS_SHAPE, MAPS_SHAPE, OBJECTIVES_SHAPE
 from qdrank.studies.zha2006.targets import dcg, resolved, target_values
@@ -45,34 +44,32 @@ def test_targets_and_gains_by_name():
 
 @BOTH
 def test_every_method_has_scores_of_the_test_documents(h):
-    data, found, pairwise = fold(h)
-    assert set(found.scores) == set(FITTED_KINDS) - {"pairwise"}
-    for kind, fits in {**found.scores, "pairwise": pairwise[2]}.items():
-        assert {len(one) for one in fits} == {data.parts["test"].judged.n_documents}
+    for kind in FITTED_KINDS:
+        fits = run().scores[method_name(h, kind)]
+        assert {len(one) for one in fits} == {run().test.n_documents}
         assert len(fits) == (OPTIONS.refits if is_refitted(h, kind) else 1), kind
 
 
 def test_measures_have_the_fits_that_the_claims_have(tmp_path):
     """General tables read `measures`: the means of its fits are those of the study's own table of cells."""
-    data, made, _ = fold("trees")
-    first, *further = made.scores["atvt"]
-    documents, key = data.parts["test"].judged, ("fold1", method_name("trees", "atvt"))
-    write(tmp_path / "scores.parquet", "scores", scores_table(documents, first))
-    write(tmp_path / "refits.parquet", "refits", refits_table(documents, further))
-    files, again = ({key: tmp_path / f"{name}.parquet"} for name in ("scores", "refits"))
-    measures = measure_scores([data.measure], copies()[0], files, ["fold1"], again)
-    by_fit = fit_values(measures, [key[1]], data.measure)[1][:, :, 0]
-    expected = [one.value.mean() for one in fits_of(made.cells, "trees", "atvt")]
+    key, measured = ("fold1", method_name("trees", "atvt")), run().measure
+    out = {of + key[1]: str(tmp_path / f"{of}.parquet") for of in ("", "served_", "refits_")}
+    run().write(out)
+    files, again = ({key: out[of + key[1]]} for of in ("", "refits_"))
+    measures = measure_scores([measured], copies()[0], files, ["fold1"], again)
+    by_fit = fit_values(measures, [key[1]], measured)[1][:, :, 0]
+    expected = [values(tables()[0], "trees", refit_kind("atvt", i)).value.mean() for i in range(OPTIONS.refits)]
     np.testing.assert_allclose(by_fit.mean(axis=0), expected, rtol=1e-12)
     assert [method.name for method in METHODS if method.refitted is not None] == [
         method_name("trees", kind) for kind in FITTED_KINDS if kind != "unweighted"
     ]
+    stored = read_ranker(out["served_" + key[1]]).ranker
+    np.testing.assert_array_equal(stored.predict(*run().views[""].parts["test"]), run().scores[key[1]][0])
 
 
 @BOTH
 def test_plain_regression_chooses_among_as_many_settings_as_atvt(h):
-    _, found, _ = fold(h)
-    method = np.array(found.choices.column("method").to_pylist())
+    method = np.array([row["method"] for row in run().choices])
     plain, atvt, centred = ((method == f"zha-{h}-{kind}").sum() for kind in ("plain", "atvt", "centred"))
     assert plain == len(OPTIONS.cells) + 2
     assert abs(plain - atvt) <= 1
@@ -81,64 +78,59 @@ def test_plain_regression_chooses_among_as_many_settings_as_atvt(h):
 
 @BOTH
 def test_validation_chooses(h):
-    data, found, _ = fold(h)
     for kind in ("plain", "atvt", "l1", "scale", "centred"):
-        rows = [row for row in found.choices.to_pylist() if row["method"] == f"zha-{h}-{kind}"]
+        rows = [row for row in run().choices if row["method"] == f"zha-{h}-{kind}"]
         chosen = [row for row in rows if row["chosen"]]
         assert len(chosen) == 1
         assert chosen[0]["value"] == max(row["value"] for row in rows)
+    data, chosen = run().options[h].data, run().made[f"zha-{h}-plain"]
     judged = data.parts["vali"].judged
-    fitter = Fitter(data, h, OPTIONS)
-    plain, _ = fitter.best_plain()
-    scores = plain.model.predict(data.parts["vali"].X)
+    scores = chosen.learner.predict(judged.X)
     value = measure([data.measure], judged.y, scores, judged.offsets)[data.measure].mean()
-    row = next(r for r in found.choices.to_pylist() if r["method"] == f"zha-{h}-plain" and r["chosen"])
+    row = next(row for row in run().choices if row["method"] == f"zha-{h}-plain" and row["chosen"])
     assert row["value"] == data.validation.mean(scores)
     if h == "ridge":  # ties are shuffled on validation, and few trees tie many documents
         assert row["value"] == pytest.approx(value, rel=0.02)
 
 
 def test_trees_are_stopped_where_validation_is_best():
-    data, _, _ = fold("trees")
-    fitter = Fitter(data, "trees", OPTIONS)
+    trees = fitter("trees")
+    data = trees.data
     setting = {"leaves": 7, "min_leaf": 10, "learning_rate": 1.0}
-    train = data.parts["train"]
-    whole = ATVT(**fitter.fixed() | setting | {"rounds": 0}).fit(train.X, train.targets, train.judged.query)
-    X = data.parts["vali"].X
+    train, X = data.parts["train"], data.parts["vali"].judged.X
+    whole = ATVT(**trees.fixed() | setting | {"rounds": 0}).fit(train.judged.X, train.targets, train.judged.query)
     by_count = [whole.booster.predict(X, num_iteration=m, num_threads=1) for m in range(1, OPTIONS.trees + 1)]
     each = [whole.booster.predict(X, start_iteration=i, num_iteration=1) for i in range(OPTIONS.trees)]
     np.testing.assert_array_equal(values_of_trees(whole.booster, X), np.transpose(each))
     means = [data.validation.mean(scores) for scores in by_count]
     best = int(np.argmax(means))
     assert means[best] > means[0]
-    fit = fitter.plain(**setting)
-    assert fit.model.booster.num_trees() == best + 1
+    fit = trees.plain(**setting)
+    assert fit.learner.booster.num_trees() == best + 1
     assert fit.watched == means[best]
     for role in ("train", "vali", "test"):  # to the last bit, however they were found
-        by_lightgbm = whole.booster.predict(data.parts[role].X, num_iteration=best + 1, num_threads=1)
+        by_lightgbm = whole.booster.predict(data.parts[role].judged.X, num_iteration=best + 1, num_threads=1)
         np.testing.assert_array_equal(fit.scores(role), by_lightgbm)
 
 
 @BOTH
 def test_every_side_has_about_as_many_settings(h):
-    data, _, _ = fold(h)
-    fitter = Fitter(data, h, OPTIONS)
-    grid = fitter.pairwise_grid(USUAL)
-    sides = {"plain": len(fitter.dense_settings()), "pairwise": prod(len(values) for values in grid.values())}
-    sides["atvt"] = len(fitter.search(fitter.settings()[0], OPTIONS.cells)[1]) + 1
-    assert sides == dict.fromkeys(sides, fitter.budget)
+    fits = fitter(h)
+    grid = fits.pairwise_grid({"lam": [1.0, 0.01]})
+    sides = {"plain": len(fits.dense_settings()), "pairwise": prod(len(values) for values in grid.values())}
+    sides["atvt"] = len(fits.search(fits.settings()[0], OPTIONS.cells)) + 1
+    assert sides == dict.fromkeys(sides, fits.budget)
     if h == "trees":
         assert (grid["rounds"], grid["leaves"], grid["min_leaf"]) == ([OPTIONS.trees], OPTIONS.leaves, OPTIONS.min_leaf)
 
 
 def test_with_the_default_options_trees_of_every_side_choose_from_as_many_settings():
-    data, _, _ = fold("trees")
-    fitter = Fitter(data, "trees", Options(**Zha().computed(), refits=1))
-    dense, settings = fitter.dense_settings(), fitter.settings()
-    of_lambdamart = prod(len(values) for values in fitter.pairwise_grid(USUAL).values())
+    trees = fitter("trees", Options(**Zha().computed(), refits=1, usual={}))
+    dense, settings = trees.dense_settings(), trees.settings()
+    of_lambdamart = prod(len(values) for values in trees.pairwise_grid({}).values())
     assert len(dense) == of_lambdamart == 16
     # aTVT: all penalties at the setting that plain trees chose, then every other setting.
-    tried = {len(fitter.options.cells) + len([one for one in settings if one != start]) for start in dense}
+    tried = {len(trees.options.cells) + len([one for one in settings if one != start]) for start in dense}
     assert tried == {16, 17}
     for name in ("leaves", "min_leaf", "learning_rate"):
         offered, plain = ({one[name] for one in side} for side in (settings, dense))
@@ -148,23 +140,21 @@ def test_with_the_default_options_trees_of_every_side_choose_from_as_many_settin
 
 @BOTH
 def test_cells_are_what_a_fit_by_hand_gives(h):
-    data, _, _ = fold(h)
-    cells, maps, _, _ = tables()
-    fitter = Fitter(data, h, OPTIONS)
-    setting = setting_of(fitter.best_plain()[0])
-    train, test = data.parts["train"], data.parts["test"]
-    options = fitter.fixed() | setting | {"lam_alpha": PAPER[0], "lam_beta": PAPER[1]}
-    model = ATVT(**options).fit(train.X, train.targets, train.judged.query)
+    cells, maps, *_ = tables()
+    fits, setting = fitter(h), setting_of(run().made[method_name(h, "plain")])
+    data, (train, test) = fits.data, (fits.data.parts[role] for role in ("train", "test"))
+    options = fits.fixed() | setting | {"lam_alpha": PAPER[0], "lam_beta": PAPER[1]}
+    model = ATVT(**options).fit(train.judged.X, train.targets, train.judged.query)
     if h == "trees":
-        fit = fitter.fit(**setting, norm="l2", lam_alpha=PAPER[0], lam_beta=PAPER[1])
-        model.keep_trees(fit.model.booster.num_trees())
-    expected = measure([data.measure], test.judged.y, model.predict(test.X), test.judged.offsets)[data.measure]
+        fit = fits.fit(**setting, norm="l2", lam_alpha=PAPER[0], lam_beta=PAPER[1])
+        model.keep_trees(fit.learner.booster.num_trees())
+    expected = measure([data.measure], test.judged.y, model.predict(test.judged.X), test.judged.offsets)[data.measure]
     by_id = dict(zip(test.judged.query_id.tolist(), expected.tolist(), strict=True))
     found = values(cells, h, "grid", PAPER)
     np.testing.assert_allclose(found.value, [by_id[query] for query in found.query_id])
-    own = chosen_rows(maps, PAPER, h=h, kind="grid", role="train")
+    own = rows_of(maps, PAPER, "train", h=h, kind="grid")
     alpha = dict(zip(train.judged.query_id.tolist(), model.alpha_.tolist(), strict=True))
-    np.testing.assert_allclose(own.column("alpha").to_numpy(), [alpha[q] for q in own.column("query_id").to_pylist()])
+    np.testing.assert_allclose(own.alpha, [alpha[query] for query in own.query_id])
 
 
 @BOTH
@@ -175,43 +165,39 @@ def test_the_limit_is_the_plain_regressor_exactly(h):
 
 
 def test_test_maps_are_the_best_for_the_test_grades():
-    data, _, _ = fold("ridge")
-    fitter = Fitter(data, "ridge", OPTIONS)
-    fit = fitter.fit(lam_h=1.0, norm="l2", lam_alpha=10.0, lam_beta=1.0)
-    alpha, beta = fitter.maps(fit, "test")
-    part = data.parts["test"]
-    again = fit.model.maps(part.X, part.targets, part.judged.query)
-    np.testing.assert_allclose(alpha, again[0])
-    np.testing.assert_allclose(beta, again[1])
+    fits = fitter("ridge")
+    fit = fits.fit(lam_h=1.0, norm="l2", lam_alpha=10.0, lam_beta=1.0)
+    part = fits.data.parts["test"]
+    again = fit.learner.maps(part.judged.X, part.targets, part.judged.query)
+    np.testing.assert_allclose(fits.maps(fit, "test"), again)
 
 
 def test_varied_queries_have_documents_of_different_grades():
-    data, _, _ = fold("ridge")
-    part = data.parts["test"]
+    part = fitter("ridge").data.parts["test"]
     offsets = query_offsets(part.judged.query)
     expected = [len(set(part.judged.y[a:b])) > 1 for a, b in pairwise(offsets)]
     assert part.varied.tolist() == expected
 
 
 def test_refits_differ_and_repeat():
-    data, _, _ = fold("trees")
-    fitter = Fitter(data, "trees", OPTIONS)
-    found = chosen(fitter)
-    one, two = refits(fitter, found), refits(Fitter(data, "trees", OPTIONS), found)
-    assert set(one) == {(kind, number) for kind in REFITTED for number in range(1, OPTIONS.refits)}
-    for name, fit in one.items():
-        np.testing.assert_array_equal(fit.scores("test"), two[name].scores("test"))
-    assert any((one[kind, 1].scores("test") != one[kind, 2].scores("test")).any() for kind in REFITTED)
+    again, train = fitter("trees"), run().views[""].parts["train"]
+    for kind in ("plain", "atvt", "fixed"):
+        found = run().scores[method_name("trees", kind)]
+        for number in range(1, OPTIONS.refits):
+            by_hand = again.refit(run().made[method_name("trees", kind)].params, number)
+            np.testing.assert_array_equal(found[number], by_hand.scores("test"))
+            stored = run().made[method_name("trees", kind)].again(fit_seed(1, number), train)
+            np.testing.assert_array_equal(found[number], stored.scores("test"))
+        assert (found[1] != found[2]).any()
 
 
 def test_maps_of_further_fits_stand_beside_the_plain_trees_of_the_same_targets():
-    noisy = OPTIONS.model_copy(update={"jitter": 1.0})
-    found = run_fold("fold1", fold("trees")[0], "trees", noisy)
-    plain = [values(found.cells, "trees", refit_kind("plain", number)).value for number in range(noisy.refits)]
+    noisy = run("trees", jitter=1.0)
+    cells, maps = cells_table(noisy, "trees"), maps_table(noisy, "trees")
+    plain = [values(cells, "trees", refit_kind("plain", number)).value for number in range(OPTIONS.refits)]
     assert all((one != plain[0]).any() for one in plain[1:])
-    for number in range(1, noisy.refits):
-        rows = chosen_rows(found.maps, h="trees", kind=refit_kind("fixed", number))
-        np.testing.assert_array_equal(rows.column("plain").to_numpy(), plain[number])
+    for number in range(1, OPTIONS.refits):
+        np.testing.assert_array_equal(values(maps, "trees", refit_kind("fixed", number)).plain, plain[number])
 
 
 def test_tables_fit_their_shapes(tmp_path):
@@ -230,22 +216,15 @@ def test_objectives_of_ridge_never_rise():
             assert (np.diff(curve) <= 1e-9 * np.array(curve[:-1])).all()
 
 
-def test_the_kernel_form_learns_from_a_sample_as_ridge_does():
-    data, _, _ = fold("ridge")
-    small = sampled(data.parts["train"], 100, seed=1)
-    names = data.parts["train"].judged.query_id.tolist()
-    kept = [names.index(name) for name in small.judged.query_id]
-    assert kept == sorted(kept)
-    assert 80 < len(small.X) == len(small.targets) == small.judged.n_documents <= 100
-    found = kernel_values(data, OPTIONS, most=100)
-    assert set(found) == {(h, kind) for h in ("ridge", "kernel") for kind in ("plain", "atvt", "fixed")}
-    part = data.parts["test"]
-    by_hand = [
-        ATVT(**KernelFitter(data, "ridge", OPTIONS).fixed() | {"rounds": 0, "lam_h": float(lam)}).fit(
-            small.X, small.targets, small.judged.query
-        )
-        for lam in np.geomspace(max(OPTIONS.lam_h), min(OPTIONS.lam_h), Fitter(data, "ridge", OPTIONS).budget)
-    ]
-    values = [data.reported("test", model.predict(part.X)) for model in by_hand]
-    assert any(np.allclose(found["kernel", "plain"], one) for one in values)
-    assert (found["kernel", "plain"] != found["ridge", "plain"]).any()
+def test_the_kernel_form_chooses_as_ridge_does():
+    made, train = run("ridge", "kernel"), run().views[""].parts["train"][0]
+    targets = made.options["kernel"].data.parts["train"].targets
+    assert [name for name in made.scores if "kernel" in name] == [method.name for method in KERNEL_METHODS]
+    assert len([row for row in made.choices if row["method"] == "zha-kernel-plain"]) == fitter("ridge").budget
+    plain, atvt = (made.made[f"zha-kernel-{kind}"].learner for kind in ("plain", "atvt"))
+    near, exact = (
+        ATVT(**plain.get_params() | {"landmarks": n}).fit(train.X, targets, train.query).predict(made.test.X)
+        for n in (train.n_documents // 2, train.n_documents)
+    )
+    assert 0.98 < np.corrcoef(near, exact)[0, 1] < 1
+    assert (atvt.alpha_ != 1).any()

@@ -6,6 +6,7 @@ from tests.workflow.project import Project
 
 from qdrank.store import read
 from qdrank.studies.zha2006 import STUDY
+from qdrank.studies.zha2006.methods import METHODS
 
 
 def test_every_figure_and_table_is_there(finished: Project) -> None:
@@ -23,4 +24,4 @@ def test_the_limits_hold_and_the_choices_are_on_record(finished: Project) -> Non
     own = {row["claim"]: row["verdict"] for row in verdicts if row["study"] == STUDY.name}
     assert own["ridge: limit"] == own["trees: limit"] == "holds"
     choices = read(finished.folder / "results/tiny/fold1/choices/zha.parquet", "choices").to_pylist()
-    assert {row["method"] for row in choices if row["chosen"]} == {method.name for method in STUDY.methods}
+    assert {row["method"] for row in choices if row["chosen"]} == {method.name for method in METHODS}

@@ -9,15 +9,15 @@ import pyarrow as pa
 
 from qdrank.datasets.judged import Judged
 from qdrank.datasets.simulated.affine import simulate_affine
+from qdrank.figures.numbers import where
 from qdrank.rankers.documents import fold_documents
-from qdrank.rankers.learning import fit_method
+from qdrank.store.schemas import shape_of
 from qdrank.studies.making import Inputs, Shown
-from qdrank.studies.zha2006.data import fold_data
+from qdrank.studies.running import View
 from qdrank.studies.zha2006.fits import Fitter
-from qdrank.studies.zha2006.fold import run_fold
-from qdrank.studies.zha2006.methods import PAIRWISE
+from qdrank.studies.zha2006.fold import cells_table, fold_run, maps_table, objectives_table
 from qdrank.studies.zha2006.options import Options
-from qdrank.studies.zha2006.pairwise import run_pairwise
+from qdrank.studies.zha2006.reading import in_cell
 
 OPTIONS = Options(
     targets="grades",
@@ -39,9 +39,9 @@ OPTIONS = Options(
     min_leaf=[10],
     refits=3,
     jitter=0.01,
+    usual={"ranksvm": {"lam": [1.0, 0.01]}, "lambdamart": {}},
 )
 PAPER = OPTIONS.paper
-USUAL = {"lam": [1.0, 0.01]}
 INTERVAL = {"level": 0.95, "resamples": 100, "seed": 1}
 
 
@@ -54,24 +54,24 @@ def copies():
 
 
 @cache
-def fold(h):
-    """The fold, and what the study makes of a regressor."""
+def run(*regressors, **changed):
+    """All methods of the fold, or those of some regressors with other options."""
     judged, _ = copies()
-    documents = fold_documents(judged, "fold1")
-    data = fold_data(documents, OPTIONS, int(judged.y.max()), 1)
-    grid = Fitter(data, h, OPTIONS).pairwise_grid(USUAL)
-    choice = fit_method(PAIRWISE[h][0], grid, documents, measure=data.measure, seed=1)
-    return data, run_fold("fold1", data, h, OPTIONS), run_pairwise("fold1", data, h, grid, choice, OPTIONS)
+    view, options = View.of(fold_documents(judged, "fold1")), OPTIONS.model_copy(update=changed)
+    return fold_run("fold1", view, regressors or ["ridge", "trees"], options, int(judged.y.max()), seed=1)
+
+
+def fitter(h, options=OPTIONS):
+    """What fits a regressor, with nothing fitted yet."""
+    return Fitter(run().options[h].data, h, options)
 
 
 @cache
 def tables():
     """Cells, maps, objectives and choices of both regressors."""
-    found = [(fold(h)[1], fold(h)[2]) for h in ("ridge", "trees")]
-    cells = pa.concat_tables([table for one, other in found for table in (one.cells, other[0])])
-    choices = [t for one, other in found for t in (one.choices, other[1])]
-    maps, objectives = (pa.concat_tables([getattr(one, name) for one, _ in found]) for name in ("maps", "objectives"))
-    return cells, maps, objectives, pa.concat_tables(choices, promote_options="default")
+    made = (cells_table, maps_table, objectives_table)
+    of_both = (pa.concat_tables([table(run(), h) for h in ("ridge", "trees")]) for table in made)
+    return *of_both, pa.Table.from_pylist(run().choices, shape_of("choices").schema({}))
 
 
 class Given(Inputs):
@@ -87,5 +87,21 @@ class Given(Inputs):
 
 def shown(**options):
     return Shown(
-        "copies", "Affine copies", ["fold1"], INTERVAL, {"paper_alpha": PAPER[0], "paper_beta": PAPER[1], **options}
+        "copies",
+        "Affine copies",
+        ["fold1"],
+        INTERVAL,
+        {"paper_alpha": PAPER[0], "paper_beta": PAPER[1], "targets": "grades"} | options,
     )
+
+
+def rows_of(table, cell=None, role="test", **equal):
+    """Rows of a table of the study by fold and query."""
+    rows = where(table.to_pandas(), role=role, **equal)
+    rows = rows if cell is None else in_cell(rows, cell)
+    return rows.sort_values(["fold", "query_id"]).reset_index(drop=True)
+
+
+def values(cells, h, kind, cell=None):
+    """Test rows of a fit."""
+    return rows_of(cells, cell, h=h, kind=kind)

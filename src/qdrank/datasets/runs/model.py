@@ -47,6 +47,11 @@ class Qrels(_Lists):
     grade: IntArray
     form: str = "arrays"
 
+    @property
+    def words(self) -> str:
+        """What they are, and how many."""
+        return f"{self.form}: {len(self.place):,} queries, {len(self.doc):,} judged documents"
+
     @cached_property
     def by_query(self) -> dict[str, dict[str, int]]:
         """Grades of each query's judged documents, in the order of the file."""

@@ -73,8 +73,9 @@ class ATVT(Learner):
         Whether Newton steps replace slow rounds; only for linear h with weights, ``tol`` below 1e-4 and no ``rounds``.
     alpha_min : smallest alpha allowed: maps must increase
     gamma : width of the Gaussian kernel, ``exp(-gamma |a - b|^2)``; 1 / (n_features variance of X) unless given
+    landmarks : documents, drawn at random, that span the kernel's space; with as many or fewer documents in all it is exact
     trees, learning_rate, leaves, min_leaf, seed
-        For boosted trees: their number, shrinkage, leaves, minimum number of documents in a leaf, and seed.
+        For boosted trees: their number, shrinkage, leaves, minimum number of documents in a leaf, and seed, also of the landmarks.
 
     Attributes
     ----------
@@ -105,6 +106,7 @@ class ATVT(Learner):
     newton: bool = True
     alpha_min: float = 0.05
     gamma: float | None = None
+    landmarks: int = 1000
     trees: int = 100
     learning_rate: float = 0.1
     leaves: int = 15
@@ -190,7 +192,7 @@ class ATVT(Learner):
         if self.h == "ridge":
             return Ridge(X, self.lam_h, offsets)
         gamma = 1 / (X.shape[1] * (float(X.var()) or 1.0)) if self.gamma is None else self.gamma
-        return Kernel(X, self.lam_h, gamma)
+        return Kernel(X, self.lam_h, gamma, self.landmarks, self.seed)
 
     def effective(self, scale: float) -> Penalties:
         """The penalties as they enter the objective for targets of this standard deviation."""

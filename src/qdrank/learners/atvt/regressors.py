@@ -17,13 +17,10 @@ from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.sparse import csr_array
 
-from qdrank.errors import InputError
 from qdrank.jobs import threads_given
 from qdrank.layout import FloatArray, IntArray
 from qdrank.registry import needed
 
-#: Maximum number of documents for the kernel form; the size of its matrices is the square of this.
-MOST_KERNEL_DOCUMENTS = 2000
 #: Numbers of Phi to scale at a time, few enough for the processor's cache.
 _BLOCK = 2**18
 #: Eigenvalues of the kernel matrix below this share of the largest are rounding.
@@ -130,22 +127,23 @@ class Ridge(Linear):
 class Kernel(Linear):
     """h in the space of a Gaussian kernel (Zha 2006, theorems 1 and 2): ``(W K + lam I) c = W target``.
 
-    With K = Phi Phi' the same h is ``Phi w``, and ``w'w = c'Kc``: a linear problem without intercept.
+    With K = Phi Phi' the same h is ``Phi w``, and ``w'w = c'Kc``: a linear problem without intercept. Of more documents than
+    ``landmarks`` so many are drawn, and h is in the space that these span (Nystroem).
     """
 
-    def __init__(self, X: FloatArray, lam: float, gamma: float) -> None:
-        if len(X) > MOST_KERNEL_DOCUMENTS:
-            fix = 'use h="ridge" or h="trees" for larger data'
-            raise InputError(f"the kernel form takes {MOST_KERNEL_DOCUMENTS} documents at most, not {len(X)}", fix=fix)
-        self.X, self.gamma = X, gamma
-        values, vectors = np.linalg.eigh(gaussian(X, X, gamma))
+    def __init__(self, X: FloatArray, lam: float, gamma: float, landmarks: int, seed: int) -> None:
+        drawn = np.sort(np.random.default_rng(seed).permutation(len(X))[:landmarks])
+        self.X, self.gamma = X[drawn], gamma
+        values, vectors = np.linalg.eigh(gaussian(self.X, self.X, gamma))
         kept = values > KERNEL_RANK * values[-1]
         root = np.sqrt(values[kept])
-        super().__init__(vectors[:, kept] * root, np.full(int(kept.sum()), lam))
         self._back = vectors[:, kept] / root
+        every = len(drawn) == len(X)
+        design = vectors[:, kept] * root if every else gaussian(X, self.X, gamma) @ self._back
+        super().__init__(design, np.full(int(kept.sum()), lam))
 
     def state(self) -> dict[str, Any]:
-        """The training documents and their coefficients c."""
+        """The landmarks and their coefficients c."""
         return {"h": "kernel", "dual": (self._back @ self.w).tolist(), "X": self.X.tolist(), "gamma": self.gamma}
 
 

@@ -7,20 +7,20 @@ over it is also drawn without near-duplicate queries.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import isnan
-from textwrap import fill
 from typing import Any
 
-import numpy as np
-import pyarrow as pa
+import pandas as pd
 
-from qdrank.evaluation.refits import column_ends
+from qdrank.figures.numbers import ALONE, chosen, numbers, where
+from qdrank.figures.palette import BLACK, GREY, Look
+from qdrank.figures.pictures import forest, height_of, label_rows, legend, lines
 from qdrank.figures.style import label_axes, new_figure
 from qdrank.studies.beyond.methods import (
     BY_NAME,
     CHOSEN,
     CONTROLS,
     GATED,
+    MEASURE,
     METHODS,
     OF_CHOSEN,
     OTHER_GATE,
@@ -28,111 +28,72 @@ from qdrank.studies.beyond.methods import (
     TREES,
     WITH_EVIDENCE,
 )
-from qdrank.studies.beyond.values import Key, Values, gathered_values, thresholds
+from qdrank.studies.beyond.values import gathered_values
 from qdrank.studies.making import Inputs, Shown
 
 
-def ladder_numbers(values: Values, interval: Mapping[str, Any]) -> pa.Table:
+def ladder_numbers(values: pd.DataFrame, interval: Mapping[str, Any]) -> pd.DataFrame:
     """MAP of every ranker, and its paired differences from Single and LambdaMART with their intervals."""
-    means = [float(values.of[method.name, 0.0].mean()) for method in METHODS]
-    columns: dict[str, Any] = {"method": [method.name for method in METHODS], "mean": means}
+    of, by = chosen(where(values, near=0.0), [method.name for method in METHODS]), ["method"]
+    columns = ["method", "mean"]
+    parts = []
     for name, other in (("single", SINGLE), ("lambdamart", TREES)):
-        apart = values.by_fit([((method.name, 0.0), (other, 0.0)) for method in METHODS])
-        low, high = column_ends(apart, **interval)
-        columns |= {f"from_{name}": apart.mean(axis=(0, 1)), f"from_{name}_low": low, f"from_{name}_high": high}
-    return pa.table(columns)
+        rows = numbers(of, by, MEASURE, interval, against={"method": other}, means=False).set_index(columns)
+        rows = rows.drop(columns="queries").rename(columns=lambda end: end.replace("difference", f"from_{name}"))  # noqa: B023
+        parts.append(rows)
+    return pd.concat(parts, axis=1).reset_index()
 
 
-def draw_ladder(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
+def draw_ladder(inputs: Inputs, shown: Shown) -> tuple[Any, pd.DataFrame]:
     """MAP (left) and the two differences (right), one row for each ranker."""
-    values = gathered_values(inputs.table("measures", "measures"), inputs.table("values", "values"))
-    table = ladder_numbers(values, shown.interval)
-    figure, panels = new_figure(1, 2, height=4.2, sharey=True, width_ratios=[1, 1.6])
-    rows = table.to_pylist()
-    places = np.arange(len(rows))[::-1]
-    for place, row in zip(places, rows, strict=True):
-        look = BY_NAME[row["method"]]
-        panels[0].plot(row["mean"], place, color=look.colour, marker=look.marker, markersize=6, linestyle="none")
-        for name, colour, shift in (("single", "black", 0.13), ("lambdamart", "#999999", -0.13)):
-            middle, low, high = (row[f"from_{name}{end}"] for end in ("", "_low", "_high"))
-            bars = np.array([[middle - low], [high - middle]]).clip(0)
-            panels[1].errorbar([middle], [place + shift], xerr=bars, color=colour, marker="o", elinewidth=1)
-    panels[1].axvline(0, color="black", linewidth=0.8)
-    panels[0].set_yticks(places, [fill(BY_NAME[row["method"]].label, 22) for row in rows], fontsize=7)
-    for name, colour in (("from Single", "black"), ("from LambdaMART", "#999999")):
-        panels[1].plot([], [], color=colour, marker="o", linestyle="none", label=name)
-    panels[0].locator_params(axis="x", nbins=3)
-    panels[1].locator_params(axis="x", nbins=5)
-    label_axes(panels[0], "MAP", "")
+    rows = ladder_numbers(gathered_values(inputs), shown.interval)
+    figure, (left, right) = new_figure(1, 2, height=height_of(len(rows)), sharey=True, width_ratios=[1, 1.6])
+    forest(left, rows, BY_NAME, "mean", None)
+    for words, name, colour, shift in (("Single", "single", BLACK, 0.13), ("LambdaMART", "lambdamart", GREY, -0.13)):
+        look = Look("", f"from {words}", colour, "o")
+        forest(right, rows, look, f"from_{name}", f"from_{name}_", shift=shift)
+    label_rows(left, [BY_NAME[name].label for name in rows["method"]])
+    label_axes(left, "MAP", "")
+    label_axes(right, f"difference in MAP, {shown.interval['level']:.0%} interval", "")
     figure.suptitle(f"{shown.title}: rankers from plain to query-dependent", fontsize="medium")
-    label_axes(panels[1], f"difference in MAP, {shown.interval['level']:.0%} interval", "")
-    figure.legend(*panels[1].get_legend_handles_labels(), ncols=2, loc="outside lower center", fontsize="small")
-    return figure, table
+    legend(figure)
+    return figure, rows
 
 
-def control_numbers(values: Values, interval: Mapping[str, Any]) -> pa.Table:
+def control_numbers(values: pd.DataFrame, interval: Mapping[str, Any]) -> pd.DataFrame:
     """Difference of every ranker from its control, with its interval; ``near`` is 0 if no query is left out."""
-    pairs: list[tuple[Key, Key]] = [((CHOSEN, 0.0), (OF_CHOSEN, 0.0))]
-    pairs += [((name, 0.0), (control, 0.0)) for name, control in CONTROLS.items()]
-    pairs.append(((GATED, 0.0), (OTHER_GATE, 0.0)))
-    pairs += [((name, near), (CONTROLS[name], near)) for name in WITH_EVIDENCE for near in thresholds(values)]
-    apart = values.by_fit(pairs)
-    low, high = column_ends(apart, **interval)
-    columns = {
-        "method": [a[0] for a, _ in pairs],
-        "control": [b[0] for _, b in pairs],
-        "near": [a[1] for a, _ in pairs],
-    }
-    return pa.table(columns | {"difference": apart.mean(axis=(0, 1)), "low": low, "high": high})
+    controls = {CHOSEN: OF_CHOSEN} | CONTROLS
+    parts = []
+    for against in (controls, {GATED: OTHER_GATE}):
+        of = chosen(values, dict.fromkeys([*against, *against.values()]))
+        rows = numbers(of, ["method", "near"], MEASURE, interval, against={"method": against}, means=False)
+        parts.append(rows.assign(control=rows["method"].map(against)).rename(columns=ALONE))
+    rows = pd.concat(parts).sort_values("near", key=lambda near: near.where(near == 0, 1 - near), kind="stable")
+    return rows[["method", "control", "near", "difference", "low", "high"]]
 
 
-def draw_controls(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
+def draw_controls(inputs: Inputs, shown: Shown) -> tuple[Any, pd.DataFrame]:
     """Rankers against their controls (left), and evidence against the prior without near-duplicates (right)."""
-    values = gathered_values(inputs.table("measures", "measures"), inputs.table("values", "values"))
-    table = control_numbers(values, shown.interval)
-    rows = table.to_pylist()
-    figure, panels = new_figure(1, 2, height=4.4, width_ratios=[1.3, 1])
-    plain = [row for row in rows if not row["near"]]
-    for place, row in zip(np.arange(len(plain))[::-1], plain, strict=True):
-        _bar(panels[0], row, place, BY_NAME[row["method"]])
-    panels[0].set_yticks(np.arange(len(plain))[::-1], [_label(row) for row in plain], fontsize=6.5)
-    panels[0].axvline(0, color="black", linewidth=0.8)
-    panels[0].locator_params(axis="x", nbins=4)
-    label_axes(panels[0], "gain on the control, MAP", "")
+    rows = control_numbers(gathered_values(inputs), shown.interval)
+    plain, evidence = where(rows, near=0.0), chosen(rows, WITH_EVIDENCE)
+    figure, (left, right) = new_figure(1, 2, height=height_of(1.6 * len(plain)), width_ratios=[1.3, 1])
+    forest(left, plain, BY_NAME, ends="")
+    label_rows(left, [_label(*one) for one in zip(plain["method"], plain["control"], strict=True)])
+    label_axes(left, "gain on the control, MAP", "")
     figure.suptitle(f"{shown.title}: rankers against their controls", fontsize="medium")
-    by_threshold = {name: [row for row in rows if row["method"] == name] for name in WITH_EVIDENCE}
-    if any(row["difference"] or not isnan(row["low"]) for of_method in by_threshold.values() for row in of_method):
-        _draw_near(panels[1], by_threshold)
-        figure.legend(*panels[1].get_legend_handles_labels(), ncols=2, loc="outside lower center", fontsize="small")
+    if (evidence["difference"] != 0).any() or evidence["low"].notna().any():
+        lines(right, evidence, "near", BY_NAME, "difference", "", tick=lambda near: f"< {near:g}" if near else "all")
+        label_axes(right, "similarity of queries used", "gain of evidence on prior, MAP", "without near-duplicates")
+        legend(figure)
     else:
-        panels[1].axis("off")
-        panels[1].text(0.5, 0.5, "Evidence and prior\nrank every query alike.", ha="center")
-    return figure, table
+        right.axis("off")
+        right.text(0.5, 0.5, "Evidence and prior\nrank every query alike.", ha="center")
+    return figure, rows
 
 
-def _draw_near(axes: Any, by_threshold: Mapping[str, list[dict[str, Any]]]) -> None:
-    """Gain of evidence over the prior, by the similarity from which queries are left out."""
-    for shift, (name, of_method) in enumerate(by_threshold.items()):
-        bars = np.array(
-            [[row["difference"] - row["low"], row["high"] - row["difference"]] for row in of_method]
-        ).T.clip(0)
-        places = np.arange(len(of_method)) + 0.1 * shift
-        axes.errorbar(places, [row["difference"] for row in of_method], bars, elinewidth=1, **BY_NAME[name].marked)
-    axes.set_xticks(
-        np.arange(len(of_method)), ["all" if not row["near"] else f"< {row['near']:g}" for row in of_method]
-    )
-    axes.axhline(0, color="black", linewidth=0.8)
-    label_axes(axes, "similarity of queries used", "gain of evidence on prior, MAP", "without near-duplicates")
-
-
-def _bar(axes: Any, row: Mapping[str, Any], place: float, look: Any) -> None:
-    bars = np.array([[row["difference"] - row["low"]], [row["high"] - row["difference"]]]).clip(0)
-    axes.errorbar([row["difference"]], [place], xerr=bars, color=look.colour, marker=look.marker, elinewidth=1)
-
-
-def _label(row: Mapping[str, Any]) -> str:
+def _label(method: str, control: str) -> str:
     """Ranker and control, without repeating what they share."""
-    words = "its own control" if row["control"] == OF_CHOSEN else BY_NAME[row["control"]].label
+    words = "its own control" if control == OF_CHOSEN else BY_NAME[control].label
     for cut in (", ", " with "):
         words = words.rpartition(cut)[2]
-    return f"{BY_NAME[row['method']].label}\nagainst {words}"
+    return f"{BY_NAME[method].label} against {words}"

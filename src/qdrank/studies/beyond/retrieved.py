@@ -51,3 +51,8 @@ HUB = 0.1
 BUDGETS = (100, 200, 500, 1000)
 NDCG = "ndcg@10/letor4"
 MEASURES = (*(f"ap@{n}" for n in BUDGETS), NDCG, *(f"r@{n}" for n in BUDGETS))
+
+
+def in_form(method: str, form: str) -> str:
+    """A method as claims name it in another form of the judgments."""
+    return f"{method}, {FORMS[form]}"

@@ -2,74 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 
-from qdrank.evaluation.comparison import Comparison, compare, compared_rows
-from qdrank.evaluation.pairs import fit_columns, query_values
-from qdrank.figures.tables import chosen_by_fold
-from qdrank.studies.beyond.methods import BY_NAME, CHOSEN, OF_CHOSEN, SINGLE, TREES
-from qdrank.studies.beyond.values import Key, Values, comparisons, gathered_values
+from qdrank.figures.method_tables import comparisons_table, methods_table
+from qdrank.studies.beyond.methods import (
+    BY_NAME,
+    CHOSEN,
+    CONTROLS,
+    GATED,
+    MEASURE,
+    METHODS,
+    OF_CHOSEN,
+    OTHER_GATE,
+    SINGLE,
+    TREES,
+    WITH_EVIDENCE,
+)
+from qdrank.studies.beyond.values import gathered_values, named, thresholds, without_near
 from qdrank.studies.making import Inputs, Shown
 
 TABLED_MEASURES = ("ap", "ndcg@10/letor4", "p@10/letor4")
 
 
-def tabulate(inputs: Inputs, shown: Shown) -> dict[str, pa.Table]:
+def tabulate(inputs: Inputs, shown: Shown) -> dict[str, pa.Table | pd.DataFrame]:
     """Tables by id."""
-    measures = inputs.table("measures", "measures")
-    values = gathered_values(measures, inputs.table("values", "values"))
-    choices = inputs.tables("choices", "choices")
+    measures, by_near = inputs.frame("measures", "measures"), gathered_values(inputs)
+    values, labels = named(by_near), {name: method.label for name, method in BY_NAME.items()}
+    nears = thresholds(by_near)
+    labels |= {without_near(name, near): without_near(labels[name], near) for name in BY_NAME for near in nears}
+    choices = inputs.frame("choices", "choices")
+    choices["setting"] = choices["setting"].replace(labels)
+    primary = [(CHOSEN, other) for other in (SINGLE, TREES, OF_CHOSEN)]
+    against, interval = [SINGLE, TREES], shown.interval
     return {
-        "beyond-methods": methods_table(measures, values, choices, shown.interval),
-        "beyond-primary": _tests_table(values, primary(), shown.interval),
-        "beyond-tests": _tests_table(values, comparisons(values), shown.interval),
+        "beyond-methods": methods_table(
+            measures, labels, TABLED_MEASURES, choices, against=against, by=MEASURE, interval=interval
+        ),
+        "beyond-primary": comparisons_table(values, primary, labels, MEASURE, interval),
+        "beyond-tests": comparisons_table(values, comparisons(nears), labels, MEASURE, interval),
         "beyond-documents": documents_table(inputs.tables("recurrence", "figure")),
     }
 
 
-def _label(key: Key) -> str:
-    """A method or control in words."""
-    name, near = key
-    return f"{BY_NAME[name].label}, queries below {near:g}" if near else BY_NAME[name].label
-
-
-def primary() -> list[tuple[Key, Key]]:
-    """The comparisons declared as primary."""
-    return [((CHOSEN, 0.0), (other, 0.0)) for other in (SINGLE, TREES, OF_CHOSEN)]
-
-
-def methods_table(
-    measures: pa.Table, values: Values, choices: Sequence[pa.Table], interval: Mapping[str, Any]
-) -> pa.Table:
-    """Every ranker: its means, and its difference from Single and LambdaMART in MAP, with the settings chosen."""
-    chosen = chosen_by_fold(choices)
-    rows = []
-    measured = set(measures.column("method").to_pylist())
-    for method in (method for method in BY_NAME.values() if method.name in measured):
-        row: dict[str, Any] = {"method": method.label}
-        row |= {name: float(query_values(measures, [method.name], name)[1].mean()) for name in TABLED_MEASURES}
-        for other in (SINGLE, TREES):
-            apart = compare(values.pairs((method.name, 0.0), (other, 0.0)), **interval)
-            words = f"from {BY_NAME[other].label}"
-            row |= {words: apart.difference, f"{words}, low": apart.interval.low, f"{words}, high": apart.interval.high}
-        row |= fit_columns(measures, method.name, "ap")
-        settings = chosen.get(method.name, [])
-        row["settings by fold"] = "; ".join(
-            [BY_NAME[one].label for one in settings] if method.name == CHOSEN else settings
-        )
-        rows.append(row)
-    return pa.Table.from_pylist(rows)
-
-
-def _tests_table(values: Values, pairs: Sequence[tuple[Key, Key]], interval: Mapping[str, Any]) -> pa.Table:
-    """Differences in MAP with p-values Holm-corrected over the whole table, and the smallest detectable difference."""
-    comparisons: list[Comparison] = [compare(values.pairs(*pair), family=len(pairs), **interval) for pair in pairs]
-    labels = [(_label(name), _label(other)) for name, other in pairs]
-    return pa.Table.from_pylist(compared_rows(labels, comparisons, family="this table"))
+def comparisons(nears: Sequence[float]) -> list[tuple[str, str]]:
+    """All exploratory comparisons: rankers against Single, LambdaMART and controls; also without near-duplicates."""
+    pairs = []
+    for name in (method.name for method in METHODS[2:-1]):
+        controls = [CONTROLS[name]] if name in CONTROLS else []
+        against = [SINGLE, TREES, *controls, *([OTHER_GATE] if name == GATED else [])]
+        pairs += [(name, other) for other in against]
+    return pairs + [
+        (without_near(name, near), without_near(CONTROLS[name], near)) for near in nears for name in WITH_EVIDENCE
+    ]
 
 
 def documents_table(tables: Sequence[pa.Table]) -> pa.Table:

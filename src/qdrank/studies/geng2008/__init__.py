@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qdrank.studies.geng2008.methods import METHODS, TREES, VARIANT_KINDS, neighbours_tried, run
+from qdrank.studies.geng2008.methods import METHODS, TREES, neighbours_tried, run
 from qdrank.studies.geng2008.steps import STEPS
 from qdrank.studies.study import Output, Study
 
@@ -28,7 +28,7 @@ STUDY = Study(
     headline="geng-fig7",
     figures=(
         Output(
-            f"{_ROOM}.fig1:draw",
+            f"{_ROOM}.figures:draw_queries",
             {"geng-fig1": "Figure 1: query space"},
             _FIRST,
             said="Queries of one type lie near each other in the space of query features: the locality property.",
@@ -110,7 +110,7 @@ STUDY = Study(
             },
         ),
         Output(
-            f"{_ROOM}.bound:draw",
+            f"{_ROOM}.figures:draw_bound",
             {"geng-bound": "Theorem 1: stability bound"},
             _BOUNDS,
             said="The paper proves the bound and does not measure it. Every point must lie below the diagonal.",
@@ -178,7 +178,7 @@ STUDY = Study(
         Output(
             f"{_ROOM}.tables:tabulate_variants",
             {"geng-variants": "variants of KNN Online"},
-            {kind: f"{{fold}}/geng/variants/{kind}.parquet" for kind in VARIANT_KINDS},
+            {"values": "{fold}/geng/variants.parquet"},
             captions={
                 "geng-variants": "Variants of KNN Online. Most are the future work of Geng et al. 2008: other "
                 "metrics, other query vectors, a fixed radius, a KD-tree, one model per cluster of training queries. "
@@ -205,7 +205,7 @@ STUDY = Study(
     claims=f"{_ROOM}.claims:declare",
     budget=("geng.lam", "geng.candidates", "geng.lambdas", "geng.trees", "training.lambdas as global_lambdas"),
     neighbours=neighbours_tried,
-    across=f"{_ROOM}.across:decide_across",
+    across=f"{_ROOM}.observations:decide_across",
     timed=("geng-table1", "table1-times"),
     rankers={
         "query-classes": f"{_ROOM}.class_ranker:ClassRanker",

@@ -56,8 +56,6 @@ QC = ("qc", "qc-documents")
 GLOBAL = ("single", "single-equal", "qc", "qc-documents")
 #: Boosted trees, and whether they see the query's vector beside each of its documents.
 TREES = {"lambdamart": False, "lambdamart-vectors": True}
-#: Kinds of variants of KNN Online, in the order of their table.
-VARIANT_KINDS = ("metrics", "vectors", "offline", "clusters")
 LOCAL = {method.name: method.models for method in METHODS if method.models not in ("", "global")}
 
 

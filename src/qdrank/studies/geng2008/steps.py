@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from qdrank.studies.geng2008.methods import TREES, VARIANT_KINDS, scored
+from qdrank.studies.geng2008.methods import TREES, scored
 from qdrank.studies.steps import QUERY_FILES, Step, scores_and_rankers
 
 _ROOM = "qdrank.studies.geng2008"
@@ -155,7 +155,7 @@ STEPS = (
             "topics": "topics.parquet",
             "served": "{fold}/served/knn-online.parquet",
         },
-        makes={kind: f"{{fold}}/geng/variants/{kind}.parquet" for kind in VARIANT_KINDS},
+        makes={"values": "{fold}/geng/variants.parquet"},
         params=lambda run: {
             **run.training,
             "block": run.settings.training.block,

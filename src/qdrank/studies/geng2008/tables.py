@@ -10,7 +10,7 @@ import pandas as pd
 import pyarrow as pa
 
 from qdrank.figures.method_tables import comparisons_table, differences, folds_table, methods_table
-from qdrank.studies.geng2008.methods import BY_NAME, KNN, MEASURE, TREES, VARIANT_KINDS
+from qdrank.studies.geng2008.methods import BY_NAME, KNN, MEASURE, TREES
 from qdrank.studies.geng2008.query_classes import CLASSES_SHAPE, Classes, type_scores
 from qdrank.studies.making import Inputs, Shown
 
@@ -64,8 +64,7 @@ _COSTS = {
 
 def tabulate_variants(inputs: Inputs, shown: Shown) -> dict[str, pd.DataFrame]:
     """The table of the variants, by its id."""
-    values = pd.concat([inputs.frame(kind, "measures") for kind in VARIANT_KINDS])
-    return {"geng-variants": variants_table(values, shown.interval)}
+    return {"geng-variants": variants_table(inputs.frame("values", "values"), shown.interval)}
 
 
 def variants_table(values: pd.DataFrame, interval: Mapping[str, Any]) -> pd.DataFrame:

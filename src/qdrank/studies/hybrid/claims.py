@@ -36,12 +36,13 @@ _beats = partial(
     Claim, kind="superiority", margin=MARGIN, unit="NDCG@10", measure=MEASURE, expected="difference above 0"
 )
 _explores = partial(_beats, purpose=CONTROL, family=EXPLORATORY)
+_check = partial(Claim, purpose=CHECK)
 
 
 def declare(options: Mapping[str, Any]) -> Declaration:
     """All claims; ``options`` are the keys of the configuration that decide the budgets of validation."""
     grid = f"k: {len(options['ks'])} values, ridge: {len(options['lambdas'])}, trees: {len(options['leaves'])}, margin: {len(options['powers'])}"
-    return Declaration(study="hybrid", paper="hybrid weights", claims=(*_primary(grid), *_others(grid), *_checks()))
+    return Declaration("hybrid", "hybrid weights", (*_primary(grid), *_others(grid), *_checks()))
 
 
 def _each(names: Iterable[str], controls: Mapping[str, str] | None = None) -> dict[str, tuple[str, str]]:
@@ -50,103 +51,58 @@ def _each(names: Iterable[str], controls: Mapping[str, str] | None = None) -> di
 
 
 def _primary(grid: str) -> Iterator[Claim]:
-    yield _beats(
-        name="gain",
-        text="weights per query, by the method that validation chooses, beat tuned fixed weights",
-        compares=(CHOSEN, FIXED),
-        family=PRIMARY,
+    primary = partial(_beats, family=PRIMARY)
+    yield primary(
+        "gain",
+        "weights per query, by the method that validation chooses, beat tuned fixed weights",
+        (CHOSEN, FIXED),
         budget=f"fixed weights: every setting of the grid in each norm; {grid}; the chosen one is one of five",
         note="the primary comparison",
     )
-    yield _beats(
-        name="control",
-        text="the chosen method beats its own control, which knows nothing of the query",
-        compares=(CHOSEN, OF_CHOSEN),
-        family=PRIMARY,
+    yield primary(
+        "control",
+        "the chosen method beats its own control, which knows nothing of the query",
+        (CHOSEN, OF_CHOSEN),
         budget="a control has the same settings to choose from as its method",
         note="weights per query help only if this and the primary comparison hold",
     )
     yield _beats(
-        name="oracle",
-        text="the best weights of each query gain more than choosing the best of as many rankings that differ as much and know nothing",
+        "oracle",
+        "the best weights of each query gain more than choosing the best of as many rankings that differ as much and know nothing",
         budget="both choose by the judgments of the test query itself",
         note="noise runs, matched query by query and setting by setting in rank-biased overlap with the tuned ranking; mean of the draws",
     )
-    yield _beats(
-        name="papers",
-        text="the methods of the papers beat tuned fixed weights",
-        compares=_each(PAPERS),
-        expected="above 0 for every method",
-        family="papers",
-        budget="two settings each, fixed weights every setting of the grid",
-    )
-    yield _beats(
-        name="rrf",
-        text="reciprocal rank fusion is below tuned fixed weights",
-        compares=(FIXED, RRF),
-        expected="fixed weights minus RRF above 0",
-        budget="RRF has nothing to choose",
-    )
+    papers = partial(_beats, family="papers", budget="two settings each, fixed weights every setting of the grid")
+    text = "the methods of the papers beat tuned fixed weights"
+    yield papers("papers", text, _each(PAPERS), expected="above 0 for every method")
+    text, nothing = "reciprocal rank fusion is below tuned fixed weights", "RRF has nothing to choose"
+    yield _beats("rrf", text, (FIXED, RRF), expected="fixed weights minus RRF above 0", budget=nothing)
 
 
 def _others(grid: str) -> Iterator[Claim]:
+    each = partial(_explores, expected="above 0 for every method", budget=grid)
+    text = "every single method with weights per query beats"
+    yield each("each - fixed", f"{text} tuned fixed weights", _each(PER_QUERY))
+    yield each("each - control", f"{text} its control", _each(PER_QUERY, CONTROLS))
+    text, stopping = "LambdaMART on the columns of all runs", "leaves on both sides, early stopping"
+    yield _explores("trees - fixed", f"{text} beats tuned fixed weights", (TREES, FIXED), budget=stopping)
     yield _explores(
-        name="each - fixed",
-        text="every single method with weights per query beats tuned fixed weights",
-        compares=_each(PER_QUERY),
-        expected="above 0 for every method",
-        budget=grid,
-    )
-    yield _explores(
-        name="each - control",
-        text="every single method with weights per query beats its control",
-        compares=_each(PER_QUERY, CONTROLS),
-        expected="above 0 for every method",
-        budget=grid,
-    )
-    yield _explores(
-        name="trees - fixed",
-        text="LambdaMART on the columns of all runs beats tuned fixed weights",
-        compares=(TREES, FIXED),
-        budget="leaves on both sides, early stopping",
-    )
-    yield _explores(
-        name="chosen - trees",
-        text="weights per query beat LambdaMART on the columns of all runs, which knows nothing of the query",
-        compares=(CHOSEN, TREES),
+        "chosen - trees",
+        f"weights per query beat {text}, which knows nothing of the query",
+        (CHOSEN, TREES),
         budget="the chosen one is one of five; LambdaMART: leaves, early stopping",
         note="whether the gain is due to the query, or any richer fusion has it",
     )
-    yield _explores(
-        name="query columns",
-        text="predictors of the query help LambdaMART",
-        compares=(TREES_QUERIES, CONTROLS[TREES_QUERIES]),
-        expected="above LambdaMART with predictors of another query",
-        budget="the same settings",
-    )
-    yield _explores(
-        name="evidence - prior",
-        text="judgments of similar queries say more than the document's prior",
-        compares=(EVIDENCE, CONTROLS[EVIDENCE]),
-        budget="the same settings",
-    )
+    same = partial(_explores, budget="the same settings")
+    text, above = "predictors of the query help LambdaMART", "above LambdaMART with predictors of another query"
+    yield same("query columns", text, (TREES_QUERIES, CONTROLS[TREES_QUERIES]), expected=above)
+    text = "judgments of similar queries say more than the document's prior"
+    yield same("evidence - prior", text, (EVIDENCE, CONTROLS[EVIDENCE]))
 
 
 def _checks() -> Iterator[Claim]:
-    yield Claim(
-        name="all neighbours",
-        text="the weights of all judged queries are the tuned fixed weights",
-        expected="the same setting for every query",
-        kind="identical",
-        purpose=CHECK,
-        measure="largest difference of a weight",
-    )
-    yield Claim(
-        name="bound",
-        text="no choice among the settings of the grid is above the oracle",
-        expected="no query above",
-        kind="bounded",
-        limit=0.0,
-        purpose=CHECK,
-        measure="largest difference from the oracle",
-    )
+    text, same = "the weights of all judged queries are the tuned fixed weights", "the same setting for every query"
+    weight = "largest difference of a weight"
+    yield _check("all neighbours", text, expected=same, kind="identical", measure=weight)
+    text, oracle = "no choice among the settings of the grid is above the oracle", "largest difference from the oracle"
+    yield _check("bound", text, expected="no query above", kind="bounded", limit=0.0, measure=oracle)

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
-import pyarrow as pa
 
-from qdrank.evaluation.comparison import compare, compared_rows
-from qdrank.figures.method_tables import methods_table
-from qdrank.figures.numbers import pairs
+from qdrank.figures.method_tables import comparisons_table, methods_table
 from qdrank.studies.hybrid.figures import oracle_numbers
 from qdrank.studies.hybrid.methods import (
     BY_NAME,
@@ -31,14 +27,15 @@ def tabulate(inputs: Inputs, shown: Shown) -> dict[str, Any]:
     """Tables by id."""
     values, interval = gathered_values(inputs), shown.interval
     runs = {name: name for name in values["method"].unique() if name.startswith("run ")}
-    labels = runs | {name: BY_NAME[name].label for name in known([*BY_NAME], values) if name != OF_CHOSEN}
+    labels = runs | {name: BY_NAME[name].label for name in known([*BY_NAME], values)}
+    tabled = {name: label for name, label in labels.items() if name != OF_CHOSEN}
     choices = inputs.frame("choices", "choices")
     choices["setting"] = choices["setting"].replace({name: labels[name] for name in PER_QUERY})
     return {
         "hybrid-methods": methods_table(
-            values, labels, [MEASURE], choices, against=[FIXED], by=MEASURE, interval=interval
+            values, tabled, [MEASURE], choices, against=[FIXED], by=MEASURE, interval=interval
         ),
-        "hybrid-tests": tests_table(values, interval),
+        "hybrid-tests": comparisons_table(values, comparisons(values), labels, MEASURE, interval),
         "hybrid-oracles": oracle_numbers(inputs.frame("oracle", "figure"), interval),
     }
 
@@ -54,11 +51,3 @@ def comparisons(values: pd.DataFrame) -> list[tuple[str, str]]:
             made.append((name, FIXED))
             made += [(name, CONTROLS[name])] if known([CONTROLS.get(name, "")], values) else []
     return made
-
-
-def tests_table(values: pd.DataFrame, interval: Mapping[str, Any]) -> pa.Table:
-    """Differences in NDCG@10 with p-values Holm-corrected over the whole table, and the smallest detectable difference."""
-    named = comparisons(values)
-    made = [compare(pairs(values, *pair, MEASURE), family=len(named), **interval) for pair in named]
-    labels = [(BY_NAME[name].label, BY_NAME[other].label) for name, other in named]
-    return pa.Table.from_pylist(compared_rows(labels, made, family="this table"))

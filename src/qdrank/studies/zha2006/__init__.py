@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from qdrank.studies.study import Output, Study
-from qdrank.studies.zha2006.methods import METHODS, run
+from qdrank.studies.zha2006.methods import KERNEL_METHODS, METHODS, run
 from qdrank.studies.zha2006.steps import STEPS
 
 _ROOM = "qdrank.studies.zha2006"
@@ -19,7 +19,7 @@ STUDY = Study(
     idea="Let each training query have a zero and a unit of its own for its target values, and learn them with the regressor.",
     against="zha-ridge-plain",
     section=f"{_ROOM}.settings:Zha",
-    methods=METHODS,
+    methods=(*METHODS, *KERNEL_METHODS),
     run=run,
     steps=STEPS,
     measures=("dcg@5/exp", "dcg@5/linear", "ndcg@5/exp", "ap"),

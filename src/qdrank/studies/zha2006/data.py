@@ -5,27 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from qdrank.datasets.folds import ROLES
 from qdrank.datasets.judged import Judged
 from qdrank.layout import FloatArray
 from qdrank.learners.choose import ValidationQueries
 from qdrank.measures.compute import measure
-from qdrank.rankers.documents import FoldDocuments, seen
+from qdrank.rankers.base import Validation
 from qdrank.studies.zha2006.options import Options
 from qdrank.studies.zha2006.targets import dcg, target_values
 
 
 @dataclass(frozen=True)
 class FoldPart:
-    """Documents of one role: the judged ones, their features as h sees them, and their targets."""
+    """Documents of one role as h sees them, and their targets."""
 
     judged: Judged
-    X: NDArray[Any]
     targets: FloatArray
 
     @property
@@ -59,11 +56,9 @@ class FoldData:
         return measure([self.measure], judged.y, scores, judged.offsets, unranked=judged.unranked)[self.measure]
 
 
-def fold_data(documents: FoldDocuments, options: Options, highest: int, seed: int) -> FoldData:
-    """The fold with the targets and measure of the options; ``highest`` is the highest grade of the data set."""
-    parts = {}
-    for role in ROLES:
-        judged = documents.parts[role]
-        X = seen(judged.X, documents.mean, documents.inverse)
-        parts[role] = FoldPart(judged, X, target_values(options.targets, judged.y, highest))
-    return FoldData(parts, dcg(options.gains, highest, options.depth), seed)
+def fold_data(parts: Mapping[str, Validation], options: Options, highest: int, seed: int) -> FoldData:
+    """The ``parts`` of a fold with the targets and measure of the options; ``highest`` is the highest grade of the data set."""
+    with_targets = {
+        role: FoldPart(judged, target_values(options.targets, judged.y, highest)) for role, (judged, _) in parts.items()
+    }
+    return FoldData(with_targets, dcg(options.gains, highest, options.depth), seed)

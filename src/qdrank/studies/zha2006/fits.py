@@ -6,20 +6,26 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from math import inf
-from typing import Any
+from typing import Any, Self
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
+from qdrank.datasets.judged import Judged
 from qdrank.jobs import threads_given
 from qdrank.layout import FloatArray, IntArray
+from qdrank.learners import LEARNERS
 from qdrank.learners.atvt.estimator import ATVT
 from qdrank.learners.atvt.maps import fit_maps, moments
 from qdrank.learners.atvt.regressors import GrownTrees
 from qdrank.learners.choose import choose
-from qdrank.learners.refits import jittered
+from qdrank.learners.refits import fit_seed, jittered
 from qdrank.learners.regularised import most_regularised_first
-from qdrank.studies.zha2006.data import FoldData, FoldPart
+from qdrank.learners.tuning import grid_settings
+from qdrank.rankers.base import Validation
+from qdrank.rankers.learned import LearnerRanker
+from qdrank.studies.zha2006.data import FoldData
 from qdrank.studies.zha2006.options import Cell, Options
 
 Params = dict[str, Any]
@@ -27,27 +33,39 @@ Params = dict[str, Any]
 SETTING = ("lam_h", "leaves", "min_leaf", "learning_rate")
 
 
-@dataclass(frozen=True)
-class Fit:
-    """A fitted aTVT, or plain regressor, and its mean on validation."""
+@dataclass(kw_only=True, eq=False)
+class Fit(LearnerRanker):
+    """A fitted aTVT, or plain regressor: a ranker that its `Fitter` has fitted to the targets.
 
-    params: Params
-    model: ATVT
-    watched: float
-    parts: Mapping[str, FoldPart]
-    _scores: dict[str, FloatArray] = field(default_factory=dict, repr=False)
+    Attributes
+    ----------
+    params : in addition to what the study fixes
+    watched : its mean on validation
+    """
+
+    learner: ATVT
+    params: Params = field(init=False, repr=False)
+    watched: float = field(init=False, repr=False)
+    fitter: Fitter = field(init=False, repr=False)
+    _scores: WeakKeyDictionary[Judged, FloatArray] = field(init=False, repr=False, default_factory=WeakKeyDictionary)
+
+    def fit(self, train: Judged, vectors: FloatArray, validation: Validation | None = None) -> Self:  # noqa: ARG002
+        """It is fitted."""
+        return self
+
+    def predict(self, documents: Judged, vectors: FloatArray | None = None) -> FloatArray:  # noqa: ARG002
+        """Scores (n_documents,), predicted when asked for: most fits only show those of validation."""
+        if documents not in self._scores:
+            self._scores[documents] = self.learner.predict(documents.X)
+        return self._scores[documents]
 
     def scores(self, role: str) -> FloatArray:
-        """Scores of a role's documents, (n_documents,), predicted when asked for: most fits only show those of validation."""
-        if role not in self._scores:
-            self._scores[role] = self.model.predict(self.parts[role].X)
-        return self._scores[role]
+        """Scores of a role's documents, (n_documents,)."""
+        return self.predict(self.fitter.data.parts[role].judged)
 
-    @property
-    def text(self) -> str:
-        """The setting as text, as in the artifact ``choices``."""
-        named = [name for name in (*SETTING, "lam_alpha", "lam_beta") if name in self.params]
-        return ", ".join(f"{name}={self.params[name]:g}" for name in named)
+    def again(self, seed: int, train: Validation, validation: Validation | None = None) -> Any:  # noqa: ARG002
+        """The further fit with this seed."""
+        return self.fitter.refit(self.params, self.fitter.numbers[seed])
 
 
 @dataclass
@@ -59,6 +77,11 @@ class Fitter:
     options: Options
     grown: GrownTrees = field(default_factory=GrownTrees)
     _done: dict[tuple[str, int], Fit] = field(default_factory=dict)
+
+    @property
+    def numbers(self) -> dict[int, int]:
+        """Numbers of the further fits, by their seeds."""
+        return {fit_seed(self.data.seed, number): number for number in range(1, self.options.refits)}
 
     def fit(self, **params: Any) -> Fit:
         """Fit with ``params`` in addition to what the study fixes."""
@@ -78,17 +101,18 @@ class Fitter:
 
     def _fit(self, params: Params, targets: FloatArray) -> Fit:
         """A fit to these targets of the training documents; of trees, as many as do best on validation."""
-        train, watched = self.data.parts["train"], self.data.watched
-        model = ATVT(**(self.fixed() | params)).fit(train.X, targets, train.judged.query, grown=self.grown)
+        train, watched = self.data.parts["train"].judged, self.data.parts[self.data.watched].judged
+        fit = Fit(learner=ATVT(**(self.fixed() | params)).fit(train.X, targets, train.query, grown=self.grown))
+        fit.params, fit.fitter = params, self
         if self.h != "trees":
-            scores = model.predict(self.data.parts[watched].X)
-            return Fit(params, model, self.data.validation.mean(scores), self.data.parts, {watched: scores})
-        booster = model.booster
-        scores = np.cumsum(values_of_trees(booster, self.data.parts[watched].X), axis=1)
+            fit.watched = self.data.validation.mean(fit.predict(watched))
+            return fit
+        scores = np.cumsum(values_of_trees(fit.learner.booster, watched.X), axis=1)
         values = self.data.validation.values(scores)
         best = choose((i + 1, values[:, i]) for i in range(scores.shape[1]))
-        model.keep_trees(best.chosen)
-        return Fit(params, model, best.value, self.data.parts, {watched: scores[:, best.place].copy()})
+        fit.learner.keep_trees(best.chosen)
+        fit.watched, fit._scores[watched] = best.value, scores[:, best.place].copy()
+        return fit
 
     def fixed(self) -> Params:
         """Parameters that all fits share."""
@@ -101,13 +125,15 @@ class Fitter:
         }
         if self.h == "trees":
             common |= {"rounds": options.rounds, "trees": options.trees}
+        if self.h == "kernel":
+            common["landmarks"] = LANDMARKS
         return common | {"seed": self.data.seed}
 
     # ---- settings to try -----------------------------------------------------------------------------------------
 
     def settings(self) -> list[Params]:
         """Settings of h to try with aTVT."""
-        if self.h == "ridge":
+        if self.h != "trees":
             return [{"lam_h": value} for value in most_regularised_first("lam_h", self.options.lam_h)]
         return self._trees(self.options.rates)
 
@@ -126,7 +152,7 @@ class Fitter:
 
     def dense_settings(self) -> list[Params]:
         """Equally many settings of h alone, over the same range, for methods without penalties; trees to the nearest grid."""
-        if self.h == "ridge":
+        if self.h != "trees":
             low, high = min(self.options.lam_h), max(self.options.lam_h)
             return [{"lam_h": float(value)} for value in np.geomspace(high, low, self.budget)]
         rates = self.options.rates
@@ -142,32 +168,56 @@ class Fitter:
         sizes = {name: list(dict.fromkeys(one[name] for one in dense)) for name in SETTING if name in dense[0]}
         return {**sizes, "rounds": [self.options.trees], "patience": [self.options.trees]}
 
-    # ---- choice --------------------------------------------------------------------------------------------------
+    # ---- what methods try ----------------------------------------------------------------------------------------
 
-    def best_plain(self) -> tuple[Fit, list[Fit]]:
-        """The plain regressor, chosen from as many settings as aTVT, and all fits tried."""
-        tried = [self.plain(**setting) for setting in self.dense_settings()]
-        return best_of(tried), tried
+    def tried(self, kind: str, plain: Fit | None) -> list[Fit]:
+        """Fits of a kind of method that validation chooses from; but for the first kind, from the setting of ``plain``."""
+        if plain is None:
+            return [self.plain(**setting) for setting in self.dense_settings()]
+        setting, options = setting_of(plain), self.options
+        searches: dict[str, dict[str, Any]] = {
+            "atvt": {"cells": options.cells},
+            "l1": {"cells": options.cross, "norm": "l1"},
+            "scale": {"cells": [(a, inf) for a in options.scale_penalties]},
+            "centred": {"cells": [OFFSET_ALONE], "settings": self.dense_settings()},
+        }
+        if kind in searches:
+            return self.search(setting, **searches[kind])
+        return [self.fit(**setting, **self.given()[kind])]
+
+    def given(self) -> dict[str, Params]:
+        """Parameters of the fits that are shown without a choice, by kind, beside the setting of the plain regressor."""
+        paper = {"norm": "l2", **penalties(self.options.paper)}
+        return {
+            "fixed": paper,
+            "unweighted": {**paper, "weighted": False},
+            "weak": {"norm": "l2", **penalties((self.options.weak, self.options.weak))},
+            "limit": {"norm": "l2", **penalties(LIMIT)},
+            "paper-l1": PAPERS_L1,
+        }
 
     def search(
         self, start: Params, cells: Iterable[Cell], norm: str = "l2", settings: Sequence[Params] | None = None
-    ) -> tuple[Fit, list[Fit]]:
-        """The best penalties for the setting ``start`` of h, then the best setting for these penalties.
-
-        Returns the best fit and all fits tried.
-        """
-        tried = [self.fit(**start, norm=norm, lam_alpha=a, lam_beta=b) for a, b in cells]
+    ) -> list[Fit]:
+        """Every pair of penalties for the setting ``start`` of h, then every setting for the best of these penalties."""
+        tried = [self.fit(**start, norm=norm, **penalties(cell)) for cell in cells]
         best = best_of(tried).params
-        penalties = {name: best[name] for name in ("norm", "lam_alpha", "lam_beta")}
         others = self.settings() if settings is None else settings
-        tried += [self.fit(**setting, **penalties) for setting in others if setting != start]
-        return best_of(tried), tried
+        chosen = {name: best[name] for name in ("norm", "lam_alpha", "lam_beta")}
+        return [*tried, *(self.fit(**setting, **chosen) for setting in others if setting != start)]
+
+    def pairwise(self, learner: str) -> list[LearnerRanker]:
+        """The learner of pairs or lists with the settings of `pairwise_grid`."""
+        kind, grid = LEARNERS[learner], self.pairwise_grid(self.options.usual[learner])
+        given = {"measure": self.data.measure, "seed": self.data.seed}
+        fixed = {name: value for name, value in given.items() if name in kind.__dataclass_fields__}
+        return [LearnerRanker(learner=kind(**fixed, **one)) for one in grid_settings(grid)]
 
     def maps(self, fit: Fit, role: str) -> tuple[FloatArray, FloatArray]:
         """Alpha and beta of a role's queries: as learned for training queries, or as would fit other queries best."""
         if role == "train":
-            return fit.model.alpha_, fit.model.beta_
-        part, model = self.data.parts[role], fit.model
+            return fit.learner.alpha_, fit.learner.beta_
+        part, model = self.data.parts[role], fit.learner
         sums = moments(fit.scores(role), part.targets, part.judged.offsets)
         maps = fit_maps(sums, model.effective(model.scale_))
         return maps.alpha, maps.beta
@@ -189,11 +239,20 @@ def best_of(tried: Sequence[Fit]) -> Fit:
     return choose((one, one.watched) for one in tried).chosen
 
 
-def setting_of(fit: Fit) -> Params:
+def setting_of(fit: Any) -> Params:
     """The setting of h of a fit."""
     return {name: fit.params[name] for name in SETTING if name in fit.params}
 
 
+def penalties(cell: Cell) -> dict[str, float]:
+    """A cell as parameters."""
+    return {"lam_alpha": cell[0], "lam_beta": cell[1]}
+
+
+#: Documents that span the space of the kernel.
+LANDMARKS = 300
 #: Penalties of the two controls: a free offset without a scale, and the limit that equals the plain regressor.
 OFFSET_ALONE: Cell = (inf, 0.0)
 LIMIT: Cell = (inf, inf)
+#: The paper's L1 result: one round, raw penalties.
+PAPERS_L1 = {"norm": "l1", "lam_alpha": 100.0, "lam_beta": 0.2, "rounds": 1, "penalties": "raw"}

@@ -1,143 +1,87 @@
-"""One regressor on one fold: the grid, the chosen settings, the controls, and the data for the tables."""
+"""A fold: every regressor with and without aTVT, what it is set against, the controls, and the data for the tables."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import inf
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from qdrank.datasets.judged import load_judged
 from qdrank.layout import FloatArray
-from qdrank.learners.atvt.estimator import ATVT
-from qdrank.store.schemas import shape_of
-from qdrank.studies.zha2006.data import FoldData
-from qdrank.studies.zha2006.fits import LIMIT, OFFSET_ALONE, Fit, Fitter, Params, setting_of
+from qdrank.rankers.documents import FeatureScale, fold_documents
+from qdrank.store import write
+from qdrank.studies.running import FoldRun, View
+from qdrank.studies.zha2006.data import FoldData, fold_data
+from qdrank.studies.zha2006.fits import LIMIT, Fit, Fitter, penalties, setting_of
 from qdrank.studies.zha2006.methods import (
     FITTED_KINDS,
+    KERNEL_METHODS,
     MAP_KINDS,
+    METHODS,
     REFITTED,
     cell_kinds,
     method_name,
     refit_kind,
 )
 from qdrank.studies.zha2006.options import Cell, Options
-from qdrank.studies.zha2006.shapes import OBJECTIVES_SHAPE
+from qdrank.studies.zha2006.shapes import CELLS_SHAPE, MAPS_SHAPE, OBJECTIVES_SHAPE
 
-#: The paper's L1 result: one round, raw penalties.
-PAPERS_L1 = {"norm": "l1", "lam_alpha": 100.0, "lam_beta": 0.2, "rounds": 1, "penalties": "raw"}
 #: Rounds of the alternation that the figure of the objective shows.
 SHOWN_ROUNDS = {"ridge": 20, "trees": 3}
 
 
-@dataclass(frozen=True)
-class FoldResult:
-    """Tables of one regressor and fold, by kind of method the test documents' scores of every fit and the first model."""
-
-    cells: pa.Table
-    maps: pa.Table
-    objectives: pa.Table
-    choices: pa.Table
-    scores: Mapping[str, Sequence[FloatArray]]
-    models: Mapping[str, ATVT]
+def fold_run(fold: str, view: View, regressors: Sequence[str], options: Options, highest: int, **given: Any) -> FoldRun:
+    """The methods of a fold, tuned and scored, with a `Fitter` for each regressor; ``given`` are fields of the run."""
+    data = fold_data(view.parts, options, highest, given["seed"])
+    fitters = {h: Fitter(data, h, options) for h in regressors}
+    run = FoldRun(fold, {"": view}, fitters, measure=data.measure, refits=options.refits, **given)
+    return run.run(method for method in (*METHODS, *KERNEL_METHODS) if method.models in fitters)
 
 
-@dataclass(frozen=True)
-class Chosen:
-    """The plain regressor that all are set against, fits by kind, all fits that were tried, and every cell of the grid."""
-
-    plain: Fit
-    fits: Mapping[str, Fit]
-    tried: Mapping[str, Sequence[Fit]]
-    grid: Mapping[Cell, Fit]
-
-    @property
-    def shown(self) -> dict[str, list[Fit]]:
-        """Fits by their kind in the tables of cells and maps."""
-        return {kind: [fit] for kind, fit in self.fits.items()} | {"grid": [*self.grid.values()]}
-
-
-def run_fold(fold: str, data: FoldData, h: str, options: Options) -> FoldResult:
-    """Fit what the study needs for the regressor ``h``, "ridge" or "trees", on a fold."""
-    fitter = Fitter(data, h, options)
-    best = chosen(fitter)
-    again = refits(fitter, best) if h == "trees" else {}
-    return FoldResult(
-        cells=_cells_table(fold, fitter, best, again),
-        maps=_maps_table(fold, fitter, best, again),
-        objectives=_objectives_table(fold, fitter, best.plain),
-        choices=_choices_table(fold, h, best, data.measure),
-        scores={
-            kind: [fit.scores("test"), *(one.scores("test") for (of, _), one in again.items() if of == kind)]
-            for kind, fit in best.fits.items()
-            if kind in FITTED_KINDS
-        },
-        models={kind: fit.model for kind, fit in best.fits.items()},
-    )
+def write_fold(
+    files: Mapping[str, str],
+    out: Mapping[str, str],
+    fold: str,
+    *,
+    regressors: Sequence[str],
+    zha: Mapping[str, Any],
+    scale: FeatureScale,
+    **given: Any,
+) -> None:
+    """Tune, score and write all methods of the ``regressors``, and the tables; ``zha`` are keys of its section."""
+    judged = load_judged(files["judged"])
+    view = View.of(fold_documents(judged, fold, scale))
+    run = fold_run(fold, view, regressors, Options(**zha), int(judged.y.max()), **given)
+    run.write(out)
+    for name, shape, table in (
+        ("cells", CELLS_SHAPE, cells_table),
+        ("maps", MAPS_SHAPE, maps_table),
+        ("objectives", OBJECTIVES_SHAPE, objectives_table),
+    ):
+        write(out[name], shape, pa.concat_tables([table(run, h) for h in regressors if h != "kernel"]))
 
 
-def chosen(fitter: Fitter) -> Chosen:
-    """Fits of every kind, chosen on validation or given."""
-    plain, tried_plain = fitter.best_plain()
-    setting = setting_of(plain)
-    searched = {kind: fitter.search(setting, **options) for kind, options in _searches(fitter).items()}
-    fits = {"plain": plain} | {kind: best for kind, (best, _) in searched.items()}
-    fits |= {kind: fitter.fit(**setting, **given) for kind, given in _given(fitter.options).items()}
-    tried = {"plain": tried_plain} | {kind: tried for kind, (_, tried) in searched.items()}
-    grid = {cell: fitter.fit(**setting, norm="l2", **penalties(cell)) for cell in fitter.options.cells}
-    return Chosen(plain, fits, tried, grid)
+def _shown(run: FoldRun, h: str) -> dict[str, list[Fit]]:
+    """Fits by their kind in the tables of cells and maps; of what is compared also those to slightly noisy targets.
 
-
-def _searches(fitter: Fitter) -> dict[str, dict[str, Any]]:
-    """What `Fitter.search` tries, by kind."""
-    options = fitter.options
-    return {
-        "atvt": {"cells": options.cells},
-        "l1": {"cells": options.cross, "norm": "l1"},
-        "scale": {"cells": [(a, inf) for a in options.scale_penalties]},
-        "centred": {"cells": [OFFSET_ALONE], "settings": fitter.dense_settings()},
-    }
-
-
-def _given(options: Options) -> dict[str, Params]:
-    """Parameters of the fits that are shown without a choice, by kind, beside the setting of the plain regressor."""
-    paper = {"norm": "l2", **penalties(options.paper)}
-    return {
-        "fixed": paper,
-        "unweighted": {**paper, "weighted": False},
-        "weak": {"norm": "l2", **penalties((options.weak, options.weak))},
-        "limit": {"norm": "l2", **penalties(LIMIT)},
-        "paper-l1": PAPERS_L1,
-    }
-
-
-def penalties(cell: Cell) -> dict[str, float]:
-    """A cell as parameters."""
-    return {"lam_alpha": cell[0], "lam_beta": cell[1]}
-
-
-# ---- jittered refits ---------------------------------------------------------------------------------------------
-
-
-Refits = Mapping[tuple[str, int], Fit]
-"""Further fits by kind and number."""
-
-
-def refits(fitter: Fitter, best: Chosen) -> Refits:
-    """Every compared method fitted again to slightly noisy targets.
-
-    Within a fit all kinds see the same targets, so that differences are paired by fit.
+    Within a further fit all kinds see the same targets, so that differences are paired by fit.
     """
-    return {
-        (kind, number): fitter.refit(best.fits[kind].params, number)
-        for number in range(1, fitter.options.refits)
-        for kind in REFITTED
-    }
-
-
-# ---- tables ------------------------------------------------------------------------------------------------------
+    fitter: Fitter = run.options[h]
+    fits: dict[str, Any] = {kind: run.made[method_name(h, kind)] for kind in FITTED_KINDS if kind != "pairwise"}
+    setting = setting_of(fits["plain"])
+    fits |= {kind: fitter.fit(**setting, **given) for kind, given in fitter.given().items() if kind not in fits}
+    shown = {kind: [fit] for kind, fit in fits.items()}
+    shown["grid"] = [fitter.fit(**setting, norm="l2", **penalties(cell)) for cell in fitter.options.cells]
+    if h == "trees":
+        shown |= {
+            refit_kind(kind, number): [fitter.refit(fits[kind].params, number)]
+            for number in range(1, run.refits)
+            for kind in REFITTED
+        }
+    return shown
 
 
 def fit_rows(fold: str, h: str, kind: str, role: str, cell: Cell, query_id: Any, **columns: Any) -> pa.Table:
@@ -153,36 +97,39 @@ def _cell(fit: Fit) -> Cell:
     return fit.params.get("lam_alpha", inf), fit.params.get("lam_beta", inf)
 
 
-def _cells_table(fold: str, fitter: Fitter, best: Chosen, again: Refits) -> pa.Table:
-    """Test values of every fit that is shown: grid, limits, the paper's L1, jittered refits."""
-    data, h = fitter.data, fitter.h
-    ids = data.parts["test"].judged.query_id
-    shown = best.shown | {refit_kind(kind, number): [fit] for (kind, number), fit in again.items()}
+def cells_table(run: FoldRun, h: str) -> pa.Table:
+    """Test values of every fit that is shown: grid, limits, the paper's L1, further fits; and of the learner of pairs or lists."""
+    fitter, shown, ids = run.options[h], _shown(run, h), run.test.query_id
+
+    def rows(kind: str, cell: Cell, value: FloatArray) -> pa.Table:
+        return fit_rows(run.fold, h, kind, "test", cell, ids, value=value)
+
     tables = [
-        fit_rows(fold, h, kind, "test", _cell(fit), ids, value=data.reported("test", fit.scores("test")))
-        for kind in cell_kinds(fitter.options.refits)
+        rows(kind, _cell(fit), fitter.data.reported("test", fit.scores("test")))
+        for kind in cell_kinds(run.refits)
         for fit in shown.get(kind, [])
     ]
-    tables.append(fit_rows(fold, h, "limit scores", "test", LIMIT, ids, value=_apart(data, best)))
+    tables.append(rows("limit scores", LIMIT, _apart(fitter.data, shown["limit"][0], shown["plain"][0])))
+    for number, scores in enumerate(run.scores[method_name(h, "pairwise")]):
+        tables.append(rows(refit_kind("pairwise", number), LIMIT, fitter.data.reported("test", scores)))
     return pa.concat_tables(tables)
 
 
-def _apart(data: FoldData, best: Chosen) -> FloatArray:
+def _apart(data: FoldData, limit: Fit, plain: Fit) -> FloatArray:
     """Largest difference between the scores of the limit and of the plain regressor, (n_queries,)."""
-    apart = np.abs(best.fits["limit"].scores("test") - best.plain.scores("test"))
+    apart = np.abs(limit.scores("test") - plain.scores("test"))
     return np.asarray(np.maximum.reduceat(apart, data.parts["test"].judged.offsets[:-1]))
 
 
-def _maps_table(fold: str, fitter: Fitter, best: Chosen, again: Refits) -> pa.Table:
+def maps_table(run: FoldRun, h: str) -> pa.Table:
     """Maps of training and test queries, with the DCG of the plain regressor and of aTVT; of further fits, test queries."""
-    fits = [(kind, fit) for kind in MAP_KINDS for fit in best.shown.get(kind, [])]
-    shown = [(kind, fit, best.plain, role) for kind, fit in fits for role in ("train", "test")]
-    shown += [
-        (refit_kind(kind, number), fit, fitter.refit(best.plain.params, number), "test")
-        for (kind, number), fit in again.items()
-        if kind == "fixed"
-    ]
-    return pa.concat_tables([_map_rows(fold, fitter, *one) for one in shown])
+    fitter, shown = run.options[h], _shown(run, h)
+    (plain,) = shown["plain"]
+    fits = [(kind, fit, plain, role) for kind in MAP_KINDS for fit in shown[kind] for role in ("train", "test")]
+    for number in range(1, run.refits if h == "trees" else 1):
+        fixed, of_number = (shown[refit_kind(kind, number)][0] for kind in ("fixed", "plain"))
+        fits.append((refit_kind("fixed", number), fixed, of_number, "test"))
+    return pa.concat_tables([_map_rows(run.fold, fitter, *one) for one in fits])
 
 
 def _map_rows(fold: str, fitter: Fitter, kind: str, fit: Fit, plain: Fit, role: str) -> pa.Table:
@@ -194,29 +141,15 @@ def _map_rows(fold: str, fitter: Fitter, kind: str, fit: Fit, plain: Fit, role: 
     return fit_rows(fold, fitter.h, kind, role, _cell(fit), part.judged.query_id, **columns)
 
 
-def _objectives_table(fold: str, fitter: Fitter, plain: Fit) -> pa.Table:
+def objectives_table(run: FoldRun, h: str) -> pa.Table:
     """The objective after every half step at the paper's penalties: alternation, and Newton steps where h is linear."""
-    start, cell = setting_of(plain), penalties(fitter.options.paper)
-    rows = []
+    fitter: Fitter = run.options[h]
+    start, cell, rows = setting_of(run.made[method_name(h, "plain")]), penalties(fitter.options.paper), []
     for norm in ("l2", "l1"):
-        runs = {"alternation": fitter.fit(**start, **cell, norm=norm, rounds=SHOWN_ROUNDS[fitter.h], tol=0.0)}
-        if fitter.h == "ridge":
+        runs = {"alternation": fitter.fit(**start, **cell, norm=norm, rounds=SHOWN_ROUNDS[h], tol=0.0)}
+        if h == "ridge":
             runs["newton"] = fitter.fit(**start, **cell, norm=norm)
         for form, fit in runs.items():
-            for step, value in enumerate(fit.model.objectives_.tolist()):
-                rows.append({"fold": fold, "h": fitter.h, "norm": norm, "form": form, "step": step, "value": value})
+            for step, value in enumerate(fit.learner.objectives_.tolist()):
+                rows.append({"fold": run.fold, "h": h, "norm": norm, "form": form, "step": step, "value": value})
     return pa.Table.from_pylist(rows, schema=OBJECTIVES_SHAPE.schema({}))
-
-
-def _choices_table(fold: str, h: str, picked: Chosen, measure: str) -> pa.Table:
-    """The artifact ``choices``: every setting of a method that was tried on validation, or the one that it has."""
-    shared = {"fold": fold, "k": None, "lam": None, "measure": measure}
-    rows = [
-        shared
-        | {"method": method_name(h, kind), "setting": fit.text, "value": fit.watched}
-        | {"chosen": fit.params == best.params}
-        for kind, best in picked.fits.items()
-        if kind in FITTED_KINDS
-        for fit in picked.tried.get(kind, [best])
-    ]
-    return pa.Table.from_pylist(rows, shape_of("choices").schema({}))

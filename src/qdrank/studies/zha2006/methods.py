@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable
 from typing import Any
 
 from qdrank.figures.palette import BLACK, BLUE, GREEN, GREY, MARKERS, ORANGE, PURPLE, SKY, VERMILION
@@ -57,20 +57,43 @@ def is_refitted(h: str, kind: str) -> bool:
     return h == "trees" and kind in (*REFITTED, "pairwise")
 
 
-def refitted_kinds(h: str, kinds: Iterable[str], refits: int) -> list[str]:
-    """Those of some kinds of methods that have further fits, if there are ``refits`` fits in all."""
-    return [kind for kind in kinds if refits > 1 and is_refitted(h, kind)]
+def _tries(h: str, kind: str) -> Callable[[Any], Any]:
+    if kind == "pairwise":
+        return lambda run: run.options[h].pairwise(PAIRWISE[h][0])
+    plain = method_name(h, "plain")
+    return lambda run: run.options[h].tried(kind, None if kind == "plain" else run.made[plain])
 
 
 METHODS = tuple(
     Method(
-        method_name(h, kind), _label(h, kind), colour, marker, models=h, refitted=() if is_refitted(h, kind) else None
+        method_name(h, kind),
+        _label(h, kind),
+        colour,
+        marker,
+        models=h,
+        refitted=() if is_refitted(h, kind) else None,
+        tries=_tries(h, kind),
     )
     for h in REGRESSORS
     for kind, (_, colour, marker) in FITTED_KINDS.items()
 )
 
 
+#: The kernel form of the paper's theorems, on documents drawn at random: exploratory, in no claim, figure or table of the study.
+KERNEL_METHODS = tuple(
+    Method(
+        method_name("kernel", kind),
+        f"{label}, Gaussian kernel",
+        colour,
+        marker,
+        models="kernel",
+        tries=_tries("kernel", kind),
+    )
+    for kind, (label, colour, marker) in FITTED_KINDS.items()
+    if kind in ("plain", "atvt", "fixed")
+)
+
+
 def run(section: Any) -> list[str]:
     """Methods to run; ``section`` is ``zha`` of the configuration."""
-    return [method.name for method in METHODS if method.models in section.regressors]
+    return [method.name for method in (*METHODS, *KERNEL_METHODS) if method.models in section.regressors]

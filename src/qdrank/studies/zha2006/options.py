@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from qdrank.learners.regularised import most_regularised_first
 
@@ -16,9 +17,13 @@ Cell = tuple[float, float]
 
 
 class Options(_Keys):
-    """Keys of section ``zha`` that decide what is computed, under the same names; ``refits`` is shared by all studies."""
+    """Keys of section ``zha`` that decide what is computed, under the same names.
+
+    ``refits`` is shared by all studies; ``usual`` has the usual grids of the learners that regressors are set against.
+    """
 
     refits: int
+    usual: Mapping[str, Mapping[str, list[Any]]]
 
     @property
     def cells(self) -> list[Cell]:

@@ -14,10 +14,10 @@ _Numbers = Literal["auto", "grades", "exp", "zha"]
 class Zha(StudySection):
     """The study of Zha 2006: regression with a map of the targets for every query (aTVT)."""
 
-    regressors: list[Literal["ridge", "trees"]] = Field(
+    regressors: list[Literal["ridge", "trees", "kernel"]] = Field(
         default=["ridge", "trees"],
         min_length=1,
-        description="What stands for h: ridge regression, and boosted trees, the paper's.",
+        description="What stands for h: ridge regression, and boosted trees, the paper's; kernel, of its theorems, only beside these.",
     )
     targets: _Numbers = Field(
         default="auto",
@@ -78,6 +78,12 @@ class Zha(StudySection):
         description="Noise of the targets of further fits of the trees (refits), as a share of the targets' standard "
         "deviation.",
     )
+
+    @model_validator(mode="after")
+    def _kernel_is_beside_others(self) -> Zha:
+        if self.regressors == ["kernel"]:
+            raise ValueError("kernel is shown beside ridge or trees: name one of them, too")
+        return self
 
     @model_validator(mode="after")
     def _grid_holds_the_papers_cell(self) -> Zha:

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import pyarrow as pa
 
-from qdrank.store import read, write
-from qdrank.store.schemas import ArtifactKind, Shape
+from qdrank.store.schemas import Shape
 
 _TEXT, _NUMBER = pa.string(), pa.float64()
 
@@ -32,16 +28,3 @@ MAPS_SHAPE = Shape(
 OBJECTIVES_SHAPE = Shape(
     "zha_objectives", {"fold": _TEXT, "h": _TEXT, "norm": _TEXT, "form": _TEXT, "step": pa.int32(), "value": _NUMBER}
 )
-
-
-def gather_tables(files: Mapping[str, Any], out: Mapping[str, str], fold: str) -> None:  # noqa: ARG001
-    """Write the tables of all regressors, and of what they are set against, of a fold as one of each shape."""
-    shapes: dict[str, ArtifactKind] = {
-        "cells": CELLS_SHAPE,
-        "maps": MAPS_SHAPE,
-        "objectives": OBJECTIVES_SHAPE,
-        "choices": "choices",
-    }
-    for name, shape in shapes.items():
-        paths = [files[name]] if isinstance(files[name], str) else files[name]
-        write(out[name], shape, pa.concat_tables([read(path, shape) for path in paths], promote_options="default"))
