@@ -14,7 +14,6 @@ from qdrank.evaluation.estimates import over_queries
 from qdrank.evaluation.observations import load_observations, observations_table
 from qdrank.evaluation.pairs import Pairs, fit_columns, fit_values, method_pairs, paired_fits, query_values
 from qdrank.evaluation.refits import (
-    by_fit,
     column_ends,
     doubt,
     over_refits,
@@ -113,12 +112,21 @@ def test_fits_go_through_observations_and_the_row_has_their_spread(tmp_path):
 
 
 def test_values_are_joined_on_queries_and_fits():
-    query, fit = np.array(["b", "a", "a", "b"], dtype=object), np.array([1, 0, 1, 0])
-    names, table = by_fit(query, fit, np.array([4.0, 1.0, 2.0, 3.0]))
-    assert names.tolist() == ["b", "a"]
-    assert table.tolist() == [[3, 4], [1, 2]]
-    with pytest.raises(InputError, match="query b has 0 values of fit 0"):
-        by_fit(query[:3], fit[:3], np.zeros(3))
+    rows = pa.table(
+        {
+            "claim": ["c"] * 4,
+            "contrast": ["d"] * 4,
+            "fold": ["f"] * 4,
+            "query_id": ["b", "a", "a", "b"],
+            "fit": [1, 0, 1, 0],
+            "value": [4.0, 1.0, 2.0, 3.0],
+        }
+    )
+    found = load_observations(rows)["c"]["d"]
+    assert found.query_id.tolist() == ["b", "a"]
+    assert found.value.tolist() == [[3, 4], [1, 2]]
+    with pytest.raises(InputError, match="a query has fewer fits"):
+        load_observations(rows.slice(0, 3))
 
 
 def measured(**methods):
