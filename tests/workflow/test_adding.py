@@ -60,14 +60,13 @@ class Toy(StudySection):
 
 import pyarrow as pa
 
-from qdrank.evaluation.pairs import query_values
 from qdrank.figures.style import new_figure
 
 
 def means(inputs):
     """Mean average precision by method."""
-    measures = inputs.table("measures", "measures")
-    return {name: float(query_values(measures, [name], "ap")[1].mean()) for name in ("toy-first", "reference")}
+    of = inputs.frame("measures", "measures").groupby("method")["ap"].mean()
+    return {name: float(of[name]) for name in ("toy-first", "reference")}
 
 
 def draw(inputs, shown):
