@@ -229,7 +229,7 @@ def test_wrong_verdicts_from_measures_to_claims():
     for _ in range(runs):
         trees = drawn(rng, 60, 5, query=0.1, fit=0.02)
         for i, values in enumerate((trees, trees[:, :1])):
-            part_of = difference(measured(trees=values, single=np.zeros((60, 1))).to_pandas(), "trees", "single", "ap")
+            part_of = difference(measured(trees=values, single=np.zeros((60, 1))), "trees", "single", "ap")
             (row,) = decide(declaration, {"toy": {"gain": {"difference": part_of}}}, dataset="toy").to_pylist()
             wrong[i] += row["low"] > 0 or row["high"] < 0
     assert wrong[0] / runs <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / runs)
