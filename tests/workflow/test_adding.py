@@ -1,4 +1,4 @@
-"""A study, a figure and a ranker are added by their own files, one registry line and, for a study, one include line."""
+"""A study, a figure and a ranker are added by their own files, and one line of a registry."""
 
 from __future__ import annotations
 
@@ -11,137 +11,232 @@ from qdrank.store import read
 from tests.workflow.project import Project
 
 STUDY = {
-    "src/qdrank/studies/toy2026/__init__.py": '''"""Toy 2026: documents by their first feature."""
+    "__init__": """"One model, with the query beside each document."
 
-from qdrank.figures.palette import BLUE
-from qdrank.studies.study import Method, Output, Study
+from qdrank.studies.study import Output, Study
+from qdrank.studies.toy2026.methods import METHODS, STORED
+from qdrank.studies.toy2026.steps import STEPS
 
-MEASURES = {"measures": "toy/measures.parquet"}
+ROOM = "qdrank.studies.toy2026"
+MEASURES, VALUES = {"measures": "toy/measures.parquet"}, {"values": "{fold}/toy/values.parquet"}
 STUDY = Study(
     name="toy2026",
     short="toy",
     paper="Toy 2026",
-    idea="Rank by the first feature.",
-    section="qdrank.studies.toy2026.settings:Toy",
-    methods=(Method("toy-first", "first feature", BLUE, "o"),),
-    run=lambda section: ["toy-first"],
+    idea="Show the query to the learner.",
+    section=f"{ROOM}.settings:Toy",
+    methods=METHODS,
+    run=lambda section: STORED,
     measures=("ap",),
+    steps=STEPS,
     figures=(
         Output(
-            "qdrank.studies.toy2026.shows:draw", {"toy-fig1": "Figure 1: a bar"}, MEASURES, ("toy.width",),
-            captions={"toy-fig1": "A bar for each method."},
+            f"{ROOM}.shows:draw",
+            {"toy-fig1": "Figure 1: a curve"},
+            VALUES,
+            captions={"toy-fig1": "MAP for each number of leaves."},
         ),
     ),
     tables=(
         Output(
-            "qdrank.studies.toy2026.shows:tabulate", {"toy-table1": "Table 1: means"}, MEASURES,
-            captions={"toy-table1": "Means."},
+            f"{ROOM}.shows:tabulate",
+            {"toy-table1": "Table 1: documents"},
+            {"counts": "{fold}/toy/counts.parquet"},
+            captions={"toy-table1": "Documents of the test queries."},
         ),
     ),
     observations=Output(
-        "qdrank.studies.toy2026.claims:gather", {"toy-claims": "claims"}, MEASURES, captions={"toy-claims": "Claims."}
+        f"{ROOM}.claims:gather", {"toy-claims": "claims"}, MEASURES | VALUES, captions={"toy-claims": "Claims."}
     ),
-    claims="qdrank.studies.toy2026.claims:declare",
+    claims=f"{ROOM}.claims:declare",
+    budget=("toy.leaves",),
 )
-''',
-    "src/qdrank/studies/toy2026/settings.py": '''"""Section toy."""
+""",
+    "settings": """"Section toy."
 
 from pydantic import Field
 
-from qdrank.sections import PositiveFloat, StudySection
+from qdrank.sections import StudySection
 
 
 class Toy(StudySection):
-    """The study of Toy 2026."""
+    "The study of Toy 2026."
 
-    width: PositiveFloat = Field(default=0.5, description="Width of the bar.")
-''',
-    "src/qdrank/studies/toy2026/shows.py": '''"""The figure and the table."""
+    leaves: list[int] = Field(default=[2, 4], min_length=1, description="Leaves of a tree to choose from.")
+""",
+    "methods": """"The methods, each with the rankers to try."
 
+from qdrank.figures.palette import BLUE, GREY, ORANGE
+from qdrank.learners.classic.trees import LambdaMART
+from qdrank.rankers.learned import LearnerRanker, WithQueryVectors
+from qdrank.rankers.others import OfOthers
+from qdrank.studies.study import Method
+
+
+def tries(run):
+    return [seen(LambdaMART(leaves=leaves, rounds=3, min_leaf=2)) for leaves in run.options.leaves]
+
+
+def along(run, _):
+    "Every number of leaves, fitted."
+    view = run.views[""]
+    fitted = [one.fit(*view.parts["train"], view.watched) for one in tries(run)]
+    return dict(zip(map(float, run.options.leaves), fitted))
+
+
+def seen(learner):
+    return WithQueryVectors(base=LearnerRanker(learner=learner))
+
+
+METHODS = (
+    Method("toy-alone", "without the query", ORANGE, "s", tries=lambda run: [one.base for one in tries(run)]),
+    Method(
+        "toy-seen", "with the query", BLUE, "o", tries=tries,
+        shown=along,
+    ),
+    Method(
+        "toy-other", "with another query", GREY, "x", control_of="toy-seen",
+        tries=lambda run: [OfOthers(base=one, seed=run.seed) for one in tries(run)],
+    ),
+)
+STORED = [method.name for method in METHODS if not method.control_of]
+""",
+    "fold": """"The jobs of a fold."
+
+import numpy as np
 import pyarrow as pa
 
-from qdrank.figures.style import new_figure
+from qdrank.rankers.documents import load_fold
+from qdrank.store import read, write
+from qdrank.studies.keys import Keys
+from qdrank.studies.running import FoldRun, View
+from qdrank.studies.toy2026.methods import METHODS
 
 
-def means(inputs):
-    """Mean average precision by method."""
-    of = inputs.frame("measures", "measures").groupby("method")["ap"].mean()
-    return {name: float(of[name]) for name in ("toy-first", "reference")}
+def lengths(part):
+    "The number of documents of each query, as a vector."
+    return np.diff(part.offsets)[:, None].astype(float)
 
 
-def draw(inputs, shown):
-    """Draw a bar for each method."""
-    figure, axes = new_figure()
-    axes.bar(list(means(inputs)), list(means(inputs).values()), width=shown.options["width"])
-    return figure, tabulate(inputs, shown)["toy-table1"]
+def write_fold(files, out, fold, *, leaves, seed, measure):
+    documents = load_fold(files["judged"], fold, columns=["doc_id", "features"])
+    views = {"": View.of(documents, lengths)}
+    FoldRun(fold, views, Keys(leaves=leaves), measure=measure, seed=seed, measures=["ap"]).run(METHODS).write(out)
 
 
-def tabulate(inputs, shown):
-    """One row per method."""
-    rows = [{"method": name, "MAP": value} for name, value in means(inputs).items()]
-    return {"toy-table1": pa.Table.from_pylist(rows)}
-''',
-    "src/qdrank/studies/toy2026/claims.py": '''"""The claim."""
+def count(files, path, fold, shard):
+    "Documents of the test queries of a shard."
+    test = load_fold(files["judged"], fold).parts["test"]
+    write(path, "figure", pa.table({"query": test.query_id, "documents": np.diff(test.offsets)}).slice(*part(test, shard)))
 
-from qdrank.evaluation.declared import Claim, Declaration
+
+def part(test, shard):
+    number, shards = shard
+    size = -(-test.n_queries // shards)
+    return number * size, size
+
+
+def gather(files, path):
+    write(path, "figure", pa.concat_tables([read(one, "figure") for one in files["shards"]]))
+""",
+    "steps": """"What the study computes."
+
+from qdrank.studies.steps import Step, scores_and_rankers
+from qdrank.studies.toy2026.methods import STORED
+
+ROOM, JUDGED, SHARDS = "qdrank.studies.toy2026.fold", {"judged": "judged.parquet"}, "{fold}/toy/{scatteritem}.parquet"
+STEPS = (
+    Step(
+        name="fit_toy", says="Everything is fitted.", call=f"{ROOM}:write_fold", reads=JUDGED,
+        makes={
+            **scores_and_rankers(STORED), "values": "{fold}/toy/values.parquet", "choices": "{fold}/choices/toy.parquet",
+        },
+        params=lambda run: {
+            "leaves": run.settings.toy.leaves, "seed": run.settings.seed, "measure": run.settings.learners.measure,
+        },
+        threads=lambda run: run.tree_threads,
+    ),
+    Step(name="count_toy", says="A shard.", call=f"{ROOM}:count", reads=JUDGED, makes={"counts": SHARDS}, shards="toy"),
+    Step(
+        name="gather_toy", says="All shards.", call=f"{ROOM}:gather", reads={"shards": SHARDS},
+        makes={"counts": "{fold}/toy/counts.parquet"},
+    ),
+)
+""",
+    "claims": """"The claims."
+
+from functools import partial
+
+import pandas as pd
+
+from qdrank.evaluation.declared import CONTROL, Claim, Declaration
+
+gain = partial(Claim, expected="above 0", kind="superiority", margin=0.01, unit="AP", measure="ap")
 
 
 def declare(options):
-    """One claim."""
-    text, compares = "the first feature beats the reference", ("toy-first", "reference")
-    claim = Claim("first", text, compares, expected="above 0", kind="superiority", margin=0.01, unit="AP", measure="ap")
-    return Declaration("toy2026", "Toy 2026", (claim,))
+    "Two claims."
+    budget = f"both choose among {len(options['leaves'])} numbers of leaves"
+    claims = (
+        gain("gain", "the query helps", ("toy-seen", "toy-alone"), budget=budget),
+        gain("own", "it is the query's own", ("toy-seen", "toy-other"), purpose=CONTROL, budget=budget),
+    )
+    return Declaration("toy2026", "Toy 2026", claims)
 
 
 def gather(inputs, shown):
-    """Measures of the methods; the study has no values of its own."""
-    return inputs.table("measures", "measures"), {}
-''',
-    "src/qdrank/studies/toy2026/scoring.py": '''"""The scores."""
+    "Measures of the methods, and of the control."
+    values = inputs.frame("values", "values")
+    return pd.concat([inputs.frame("measures", "measures"), values[values["x"].isna()]]), {}
+""",
+    "shows": """"The figure and the table."
 
-from qdrank.rankers.documents import load_fold
-from qdrank.rankers.reference import OneFeature
-from qdrank.rankers.served import ServedRanker, write_method
-
-
-def write_scores(files, out, fold, *, column):
-    """Score the test documents of a fold by a feature."""
-    documents = load_fold(files["judged"], fold, columns=["doc_id", "features"])
-    view, ranker = documents.view(scaled=False), OneFeature(column=column)
-    served = ServedRanker(method="toy-first", fold=fold, documents=view, ranker=ranker)
-    write_method(out["toy-first"], out["served_toy-first"], served, documents.parts["test"])
-''',
-    "scripts/toy2026/score_toy.py": '''"""Scores of the first feature."""
-
-from qdrank.studies.toy2026.scoring import write_scores
-from qdrank.workflow.script import job
-
-with job() as this:
-    write_scores(this.files, this.out, this.fold, **this.params)
-''',
-    "workflow/rules/toy2026.smk": '''# Toy 2026.
+from qdrank.figures.numbers import numbers
+from qdrank.figures.palette import Look
+from qdrank.figures.pictures import lines
+from qdrank.figures.style import new_figure
+from qdrank.studies.toy2026.methods import METHODS
 
 
-rule score_toy:
-    """Scores of the first feature."""
-    input:
-        judged="results/{dataset}/judged.parquet",
-    output:
-        **scores_and_rankers(["toy-first"]),
-    resources:
-        mem_mb=memory(500, 6),
-        runtime=minutes(15),
-    params:
-        column=0,
-    script:
-        "../../scripts/toy2026/score_toy.py"
-''',
+def draw(inputs, shown):
+    "MAP along the number of leaves."
+    values = inputs.frame("values", "values").dropna(subset="x")
+    rows = numbers(values, ["method", "x"], "ap", shown.interval)
+    figure, axes = new_figure()
+    lines(axes, rows, "x", {method.name: method for method in METHODS}, ends="")
+    return figure, rows
+
+
+def tabulate(inputs, shown):
+    "A row for each test query."
+    return {"toy-table1": inputs.frame("counts", "figure")}
+""",
 }
 EDITED = {
     "src/qdrank/studies/__init__.py": (
         '    {\n        "geng2008"',
         '    {\n        "toy2026": "qdrank.studies.toy2026:STUDY",\n        "geng2008"',
     ),
+}
+
+
+#: A figure of a study that stands.
+FIGURE = {
+    "src/qdrank/studies/geng2008/toy_figure.py": """"A bar."
+
+import pandas as pd
+
+from qdrank.figures.style import new_figure
+
+
+def draw(inputs, shown):
+    "Mean average precision of Single."
+    measures = inputs.frame("measures", "measures")
+    rows = measures[measures["method"] == "single"].groupby("method", as_index=False)["ap"].mean()
+    figure, axes = new_figure()
+    axes.bar(rows["method"], rows["ap"])
+    return figure, rows
+"""
 }
 
 
@@ -158,38 +253,45 @@ def add(folder: Path, files: dict[str, str], edits: dict[str, tuple[str, str]]) 
 
 @pytest.mark.full
 def test_a_study(study: Project) -> None:
-    add(study.folder, STUDY, EDITED)
-    study.tiny("toy2026")
+    """A learned method, its control, two claims, a curve, and work divided among shards."""
+    add(study.folder, {f"src/qdrank/studies/toy2026/{name}.py": text for name, text in STUDY.items()}, EDITED)
+    study.tiny("toy2026", "--set-scatter", "toy=3")
     results = study.folder / "results"
     assert (results / "tiny/figures/toy-fig1.pdf").stat().st_size
-    assert "first feature beats the reference" in (results / "tiny/tables/toy-claims.md").read_text()
+    claims = (results / "tiny/tables/toy-claims.md").read_text()
+    assert "the query helps" in claims
+    assert "it is the query's own" in claims
+    assert "both choose among 2 numbers of leaves" in claims
+    counted = read(results / "tiny/tables/toy-table1.parquet", "figure")
+    judged = read(results / "tiny/toy/measures.parquet", "measures").column("query_id").to_pylist()
+    assert set(counted.column("query").to_pylist()) == set(judged)
+    assert len(list(study.folder.glob("logs/count_toy/tiny/fold1/**/*.log"))) == 3
+    curve = read(results / "tiny/figures/toy-fig1.parquet", "figure").to_pylist()
+    assert [(row["method"], row["x"]) for row in curve] == [("toy-seen", 2), ("toy-seen", 4)]
     study.tiny()
-    assert "first feature beats the reference" in (results / "claims-overview.md").read_text()
+    assert "the query helps" in (results / "claims-overview.md").read_text()
     page = (results / "index.html").read_text()
-    assert "Rank by the first feature. 1 claim on 2 data sets" in page
+    assert "Show the query to the learner. 2 claims on 2 data sets" in page
     assert 'id="figure-tiny-toy-fig1"' in page
-    assert "toy-first" in read(results / "tiny/measures.parquet", "measures").column("method").to_pylist()
+    known = read(results / "tiny/measures.parquet", "measures").column("method").to_pylist()
+    assert {"toy-alone", "toy-seen"} <= set(known)
+    assert "toy-other" not in known, "a control is a row of the values, and no ranker of the tables"
     listed = json.loads((results / "manifest.json").read_text())["files"]
     assert {"tiny/tables/toy-table1.csv", "tiny/figures/toy-fig1.svg", "tiny/toy/observations.parquet"} <= set(listed)
     study.snakemake("--configfile", "tests/configs/tiny.yaml", "--report", "results/report.html")
     page = (results / "report.html").read_text()
     assert "Toy 2026" in page
-    assert "Figure 1: a bar" in page
-    assert "A bar for each method." in page
-    printed = study.tiny("toy_fig1", "--config", 'toy={"width": -1}', check=False)
-    assert "--config: toy.width" in printed
+    assert "Figure 1: a curve" in page
+    assert "MAP for each number of leaves." in page
+    printed = study.tiny("toy_fig1", "--config", 'toy={"leaves": []}', check=False)
+    assert "--config: toy.leaves" in printed
 
 
 @pytest.mark.full
 def test_a_figure(study: Project) -> None:
-    module = {"src/qdrank/studies/geng2008/toy_figure.py": STUDY["src/qdrank/studies/toy2026/shows.py"]}
-    text = module["src/qdrank/studies/geng2008/toy_figure.py"]
-    module["src/qdrank/studies/geng2008/toy_figure.py"] = text.replace("toy-first", "single").replace(
-        'width=shown.options["width"]', "width=0.5"
-    )
     output = 'Output(f"{_ROOM}.toy_figure:draw", {"geng-toy": "a toy"}, _MEASURES, captions={"geng-toy": "A toy."})'
     edit = {"src/qdrank/studies/geng2008/__init__.py": ("    figures=(\n", f"    figures=(\n        {output},\n")}
-    add(study.folder, module, edit)
+    add(study.folder, FIGURE, edit)
     study.tiny("geng_toy")
     assert (study.folder / "results/tiny/figures/geng-toy.pdf").stat().st_size
 

@@ -10,10 +10,9 @@ from qdrank.evaluation.deciding import SEEDS, THESE_WORLDS
 from qdrank.evaluation.declared import CONTROL, FINDING, Rules
 from qdrank.evaluation.values import Values
 from qdrank.studies.geng2008 import STUDY
-from qdrank.studies.geng2008.across import decide_across
 from qdrank.studies.geng2008.claims import budget_text, budgets, declare
 from qdrank.studies.geng2008.methods import KNN, TREES, run
-from qdrank.studies.geng2008.observations import locality_observations, same_class_share
+from qdrank.studies.geng2008.observations import decide_across, locality_observations
 from qdrank.studies.geng2008.tables import classes_table
 from qdrank.workflow.config import WholeSettings
 
@@ -75,13 +74,6 @@ def test_the_classifier_of_words_and_that_of_documents_are_both_told():
     words, documents = classes_table({"fold1": table}).to_dict("records")
     assert (words["QC sees"], words["accuracy"]) == ("the query", 0.5)
     assert (documents["QC sees"], documents["accuracy"]) == ("its top documents", 1.0)
-
-
-def test_share_of_neighbours_with_the_class_of_a_query():
-    train = np.array(["a", "a", "b", "b"], dtype=object)
-    nearest = np.array([[0, 1, 2, 3], [0, 2, 3, 1]])
-    found = same_class_share(nearest, train, np.array(["a", "b"], dtype=object), k=2)
-    assert found.tolist() == [0.5, 0.0]
 
 
 def test_locality_is_judged_on_all_folds(world_fold):

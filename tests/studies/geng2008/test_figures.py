@@ -14,9 +14,9 @@ from qdrank.figures.method_tables import comparisons_table, folds_table, methods
 from qdrank.figures.style import save_figure
 from qdrank.store import read, table_of, write
 from qdrank.store.lists import list_column
-from qdrank.studies.geng2008 import bound, fig1, figures
-from qdrank.studies.geng2008.curves import along_k, curve
+from qdrank.studies.geng2008 import figures
 from qdrank.studies.geng2008.methods import BY_NAME, MEASURE, PAPER
+from qdrank.studies.geng2008.observations import along_k, curve
 from qdrank.studies.geng2008.query_classes import CLASSES_SHAPE, K_MEANS, NO_CLASSIFIER
 from qdrank.studies.geng2008.tables import classes_table, variants_table
 from qdrank.studies.making import Inputs, Shown
@@ -130,7 +130,7 @@ def made_queries():
 
 
 def test_figure_1_measures_locality(tmp_path):
-    table = drawn_twice(tmp_path, fig1.draw, **made_queries())
+    table = drawn_twice(tmp_path, figures.draw_queries, **made_queries())
     share = table.column("same_class_among_first_k").to_numpy()
     assert share[0] == 1
     assert share[29] == pytest.approx(0.5)
@@ -142,14 +142,14 @@ def test_figure_1_has_no_panel_that_is_true_by_construction_and_cuts_no_point(tm
     classes = made["classes"][1]
     origin = pa.array([f"2 {K_MEANS} of query vectors"] * len(classes))
     made["classes"] = (CLASSES_SHAPE, classes.set_column(classes.column_names.index("origin"), "origin", origin))
-    figures = []
-    real = fig1.new_figure
+    made_figures = []
+    real = figures.new_figure
     monkeypatch.setattr(
-        fig1, "new_figure", lambda *args, **options: figures.append(real(*args, **options)) or figures[-1]
+        figures, "new_figure", lambda *args, **options: made_figures.append(real(*args, **options)) or made_figures[-1]
     )
-    table = drawn_twice(tmp_path, fig1.draw, **made)
+    table = drawn_twice(tmp_path, figures.draw_queries, **made)
     assert "same_class_among_first_k" not in table.column_names
-    (axes,) = figures[0][0].axes
+    (axes,) = made_figures[0][0].axes
     for name, (low, high) in (("component_1", axes.get_xlim()), ("component_2", axes.get_ylim())):
         assert low < min(table.column(name).to_pylist())
         assert max(table.column(name).to_pylist()) < high
@@ -158,7 +158,7 @@ def test_figure_1_has_no_panel_that_is_true_by_construction_and_cuts_no_point(tm
 def test_a_bound_of_nothing_says_so(tmp_path):
     rows = [{"fold": "fold1", "method": "knn-offline1", "k": 3, "bound": 0.0, "observed": 0.0}]
     write(tmp_path / "bounds.parquet", "figure", pa.Table.from_pylist(rows))
-    figure, _ = bound.draw(Inputs({"bounds": [str(tmp_path / "bounds.parquet")]}), SHOWN)
+    figure, _ = figures.draw_bound(Inputs({"bounds": [str(tmp_path / "bounds.parquet")]}), SHOWN)
     texts = [text.get_text() for axes in figure.axes for text in axes.texts] + [
         text.get_text() for text in figure.texts
     ]
@@ -174,7 +174,7 @@ def test_the_bound_is_drawn(tmp_path):
         for k in (3, 6, 9)
         for _ in range(5)
     ]
-    table = drawn_twice(tmp_path, bound.draw, bounds=("figure", pa.Table.from_pylist(rows)))
+    table = drawn_twice(tmp_path, figures.draw_bound, bounds=("figure", pa.Table.from_pylist(rows)))
     assert table.num_rows == 30
 
 
@@ -185,7 +185,7 @@ def test_labels_of_the_bound_do_not_overlap(tmp_path, bounds):
         for k, b in zip((3, 6), bounds, strict=True)
     ]
     write(tmp_path / "bounds.parquet", "figure", pa.Table.from_pylist(rows))
-    figure, _ = bound.draw(Inputs({"bounds": [str(tmp_path / "bounds.parquet")]}), SHOWN)
+    figure, _ = figures.draw_bound(Inputs({"bounds": [str(tmp_path / "bounds.parquet")]}), SHOWN)
     figure.draw_without_rendering()
     labels = [label for label in figure.axes[0].get_xticklabels(which="both") if label.get_text()]
     boxes = sorted((label.get_window_extent().x0, label.get_window_extent().x1) for label in labels)

@@ -6,9 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from qdrank.studies.geng2008.curves import along_k, curve
 from qdrank.studies.geng2008.methods import KNN, MEASURE
-from qdrank.studies.geng2008.observations import observations
+from qdrank.studies.geng2008.observations import along_k, curve, observations
 
 SIZES = {"fold1": 100, "fold2": 200}
 SINGLE = 0.5

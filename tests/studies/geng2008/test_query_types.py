@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from qdrank.errors import InputError
+from qdrank.queries.artifacts import Queries
 from qdrank.studies.geng2008.class_ranker import TypeClassifier
 from qdrank.studies.geng2008.query_classes import type_scores, type_share
 
@@ -54,8 +55,11 @@ def test_scores_equal_scikit_learn():
 
 
 def test_share_of_types_among_neighbours_against_chance():
-    train_types = np.array(["a", "a", "b", "c"])
-    rows = np.array([[0, 2, 1], [3, 2, 0]])
-    share, chance = type_share(rows, train_types, np.array(["a", "b"]))
-    np.testing.assert_allclose(share, [0.5, 0.5, (2 / 3 + 1 / 3) / 2])
-    assert chance == (0.5 + 0.25) / 2
+    types = np.array(["a", "a", "b", "c", "a", None, "b"], dtype=object)
+    role, index = np.array(["train"] * 4 + ["test"] * 3, dtype=object), np.array([0, 1, 2, 3, -1, -1, -1])
+    queries = Queries(np.array(list("tuvwxyz"), dtype=object), role, types, index, np.zeros((7, 1)))
+    nearest = np.array([[0, 0, 0]] * 4 + [[0, 2, 1], [0, 0, 0], [3, 2, 0]])
+    ids, share, chance = type_share(queries, nearest, types)
+    assert ids.tolist() == ["x", "z"]
+    np.testing.assert_allclose(share, [[1, 1 / 2, 2 / 3], [0, 1 / 2, 1 / 3]])
+    assert chance.tolist() == [0.5, 0.25]

@@ -54,13 +54,16 @@ def workshop(plan):
 def trained(plan_items, n_shards=1, **readings):
     plan = ClusterPlan(readings=Readings(**Lin(**readings).readings()), **dict(plan_items))
     shop = workshop(plan)
-    parts = [shop.run(shard_units(plan, shard, n_shards)) for shard in range(n_shards)]
-    return gathered_shards([c for c, _ in parts]), gathered_shards([m for _, m in parts])
+    return gathered_shards([shop.run(shard_units(plan, shard, n_shards)) for shard in range(n_shards)])
+
+
+def clustering(key, **readings):
+    """A clustering of K-means, as the fold has it."""
+    plan = ClusterPlan(ms=[key.m], seeds=[key.seed], readings=Readings(**Lin(**readings).readings()))
+    return next(workshop(plan).clusterings(key))
 
 
 def fold(ms=(2, 5), seeds=(1, 2), random=True, n_shards=1, **readings):
     """The fold with its models, read in some way."""
-    items = (("ms", ms), ("seeds", seeds), ("random", random))
-    clusters, models = trained(items, n_shards, **readings)
-    bank = FoldBank(clusters, models, documents().parts["train"].query_id)
+    bank = FoldBank(trained((("ms", ms), ("seeds", seeds), ("random", random)), n_shards, **readings))
     return LinFold(documents(), REFERENCE, documents().stored(chosen()), bank, Readings(**Lin(**readings).readings()))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.studies.lin2011.lin_world import chosen, documents, fold
+from tests.studies.lin2011.lin_world import chosen, clustering, documents, fold, singles
 
 from qdrank.datasets.simulated.features import REFERENCE
 from qdrank.measures import average_precision
@@ -13,7 +13,7 @@ from qdrank.studies.lin2011.fold import scores_for
 from qdrank.studies.lin2011.options import Readings
 from qdrank.studies.lin2011.representations import majority, relevant_choices, standardised_rows, top_rows, transformed
 from qdrank.studies.lin2011.settings import Lin
-from qdrank.studies.lin2011.training import seen_rows
+from qdrank.studies.lin2011.training import Trainer, seen_rows
 from qdrank.studies.lin2011.units import halves
 from qdrank.studies.lin2011.weights import distance_weights, select_weights
 
@@ -26,10 +26,12 @@ class ByHand:
     def __init__(self, study, scheme="pairs", m=M):
         self.study, self.r = study, study.readings
         key = Key(scheme, 1, m)
-        self.clusters, self.W = study.bank.clusters(key), study.bank.weights(key, LAM)
-        self.halves = {}
+        self.clusters, self.W = clustering(key, **vars(study.readings)), study.bank.models(key, LAM).weights
+        self.halves = []
         if self.r.confidence_from == "inner":
-            self.halves = {p: study.bank.weights(key, LAM, p) for p in ("without-half-1", "without-half-2")}
+            first, trainer = halves(self.n("train"), study.base), Trainer(documents(), singles(), chosen())
+            fits = [trainer.fit(self.clusters, self.r.training_set, only)[LAM].W for only in (~first, first)]
+            self.halves = [documents().stored(W) for W in fits]
         self.m = m
 
     def documents(self, role, q):
@@ -87,12 +89,12 @@ class ByHand:
         X, y, *_ = self.documents("train", q)
         w = self.W[i]
         if self.halves:
-            w = self.halves["without-half-1" if halves(self.n("train"), self.study.base)[q] else "without-half-2"][i]
+            w = self.halves[0 if halves(self.n("train"), self.study.base)[q] else 1][i]
         return average_precision(y, X @ w, np.array([0, len(y)]))[0]
 
     def members(self, i):
         own = {}
-        for q, c, n in zip(self.clusters.query, self.clusters.cluster, self.clusters.count, strict=True):
+        for q, c, n in zip(*self.clusters.touched, strict=True):
             own.setdefault(int(q), {})[int(c)] = int(n)
         if self.r.membership == "every":
             return sorted(q for q, held in own.items() if i in held)
@@ -127,7 +129,7 @@ class ByHand:
         if self.r.weighting == "inverse":
             w = 1 / (gaps + 1e-9)
         else:
-            label = dict(zip(self.clusters.query, self.clusters.cluster, strict=True))
+            label = dict(zip(*self.clusters.touched[:2], strict=True))
             width = np.median([np.linalg.norm(own[j] - self.clusters.centres[label[j]]) for j in range(len(own))])
             w = np.exp(-(gaps**2) / (2 * width**2))
         return w / w.sum()
@@ -229,7 +231,7 @@ def test_one_cluster_ranks_like_the_global_model(scale):
     """With m = 1 every method is RankSVM with the lambda of the local models."""
     study = fold(ms=(1,), score_scale=scale)
     part = documents().parts["test"]
-    single = study.bank.weights(Key("pairs", 1, 1), 0.01)
+    single = study.bank.models(Key("pairs", 1, 1), 0.01).weights
     assert single[0] == pytest.approx(study.single, abs=0)
     wanted = average_precision(part.y, study.roles["test"].single, part.offsets)
     local = study.local("test", Key("pairs", 1, 1), 0.01)

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.studies.lin2011.lin_world import documents, fold
+from tests.studies.lin2011.lin_world import documents, fold, workshop
 
-from qdrank.studies.lin2011.bank import Key, cluster_sizes_table, gathered_shards, touched
+from qdrank.errors import InputError
+from qdrank.measures import average_precision
+from qdrank.studies.lin2011.bank import FoldBank, Key, gathered_shards
 from qdrank.studies.lin2011.clusters import Clustering, Items, cluster, nearest, query_items, relevant_items, shuffled
+from qdrank.studies.lin2011.options import Readings
+from qdrank.studies.lin2011.settings import Lin
 from qdrank.studies.lin2011.training import seen_rows
+from qdrank.studies.lin2011.units import ClusterPlan, units
 
 RNG = np.random.default_rng(1)
 VECTORS = RNG.normal(size=(12, 3))
@@ -57,29 +62,28 @@ def test_random_clusters_have_the_same_sizes():
 def test_queries_belong_to_the_cluster_with_most_of_their_items_or_to_every_one():
     #        query 0: twice in cluster 1, once in 0; query 1: once in 0 and 2 each; query 2 has no item
     items = Items(np.zeros((5, 1)), np.array([0, 0, 0, 1, 1]), np.arange(5))
-    found = touched(Clustering("pairs", 1, 3, items, np.array([1, 0, 1, 2, 0]), np.zeros((3, 1))))
+    found = Clustering("pairs", 1, 3, items, np.array([1, 0, 1, 2, 0]), np.zeros((3, 1)))
     most, every = found.members("most"), found.members("every")
     assert list(zip(*most, strict=True)) == [(1, 0), (0, 1)]
     assert list(zip(*every, strict=True)) == [(0, 0), (1, 0), (0, 1), (1, 2)]
 
 
 def test_clusters_come_back_from_their_artifact():
-    study = fold()
-    train = documents().parts["train"]
-    items = relevant_items(train, seen_rows(documents(), train).astype(float))
-    wanted = cluster("pairs", items, 5, seed=2, base=1)
-    found, known = study.bank.clusters(Key("pairs", 2, 5)), touched(wanted)
-    assert found.centres == pytest.approx(known.centres, abs=0)
-    assert sorted(zip(found.query, found.cluster, found.count, strict=True)) == sorted(
-        zip(known.query, known.cluster, known.count, strict=True)
-    )
+    key, plan = Key("pairs", 2, 5), ClusterPlan(ms=[5], seeds=[2], readings=Readings(**Lin().readings()))
+    shop = workshop(plan)
+    wanted, bank = next(shop.clusterings(key)), FoldBank(gathered_shards([shop.run(units(plan))]))
+    found, (query, cluster_of) = bank.models(key, 0.1), wanted.members("most")
+    assert found.centres == pytest.approx(wanted.centres, abs=0)
+    assert found.member_cluster.tolist() == cluster_of.tolist()
+    W = documents().stored(shop.trainer.fit(wanted, "relevant")[0.1].W)
+    assert (found.weights == W).all()
+    part = documents().parts["train"]
+    for place, (q, i) in enumerate(zip(query, cluster_of, strict=True)):
+        own = slice(part.offsets[q], part.offsets[q + 1])
+        precision = average_precision(part.y[own], part.X[own].astype(float) @ W[i], np.array([0, len(part.y[own])]))
+        assert found.member_precision[place] == pytest.approx(precision[0], abs=1e-12)
 
 
-def test_rows_of_shards_come_into_one_order():
-    items = query_items(VECTORS)
-    tables = [
-        cluster_sizes_table(cluster("pairs", items, m, seed=s, base=1), np.arange(12).astype(str).astype(object))
-        for m in (4, 2)
-        for s in (2, 1)
-    ]
-    assert gathered_shards(tables).equals(gathered_shards(tables[::-1]))
+def test_what_was_not_trained_is_missed_by_name():
+    with pytest.raises(InputError, match="no clusters"):
+        fold().bank.models(Key("pairs", 1, 5), 0.7)

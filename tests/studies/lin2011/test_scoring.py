@@ -7,18 +7,30 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 import pytest
-from tests.studies.lin2011.lin_world import GRID, documents, fold
+from tests.studies.lin2011.lin_world import GRID, chosen, clustering, documents, fold, singles
 
 from qdrank.datasets.judged import Judged
+from qdrank.datasets.simulated.features import REFERENCE
 from qdrank.measures import average_precision
 from qdrank.rankers.documents import FoldDocuments
 from qdrank.store.lists import list_matrix
-from qdrank.studies.lin2011.bank import Key
-from qdrank.studies.lin2011.controls import directions, matched, ranked
+from qdrank.studies.lin2011.bank import FoldBank, Key, gathered_shards
 from qdrank.studies.lin2011.fold import LinFold
 from qdrank.studies.lin2011.methods import BY_NAME, METHODS, NAIVE, PAPER, RANKSVM
-from qdrank.studies.lin2011.scoring import Bounds, clusters_summary, seed_choices, seed_runs, values_tables
+from qdrank.studies.lin2011.options import Readings
+from qdrank.studies.lin2011.scoring import (
+    Bounds,
+    clusters_summary,
+    directions,
+    matched,
+    ranked,
+    seed_choices,
+    seed_runs,
+    values_tables,
+)
+from qdrank.studies.lin2011.settings import Lin
 from qdrank.studies.lin2011.singles import budget_lambdas
+from qdrank.studies.lin2011.units import ClusterPlan, Workshop
 
 
 @pytest.fixture(scope="module")
@@ -85,18 +97,21 @@ def test_test_queries_choose_nothing(study, runs, bounds):
     assert sizes[:2] == sizes[2:]
 
 
-def test_memberships_count_relevant_documents_that_are_missed(study):
+def test_memberships_count_relevant_documents_that_are_missed():
     """SelectRanker's precisions of training queries are those that the study's other precisions are."""
     train: Judged = documents().parts["train"]
     missed = np.empty(train.n_queries, dtype=object)
     missed[:] = [(1,) * (q % 3) for q in range(train.n_queries)]
-    key = Key("pairs", 1, 5)
-    plain, found = (one.models(key, 0.1) for one in (study, other_fold(study, train=replace(train, missed=missed))))
-    query, _ = study.bank.clusters(key).members(study.readings.membership)
+    key, plan = Key("pairs", 1, 5), ClusterPlan(ms=[5], seeds=[1], readings=Readings(**Lin().readings()))
+    found = []
+    for part in (train, replace(train, missed=missed)):
+        given = FoldDocuments({"train": part}, documents().mean, documents().inverse)
+        shop = Workshop(given, REFERENCE, singles(), chosen(), plan)
+        found.append(FoldBank(gathered_shards([shop.run([key])])).models(key, 0.1).member_precision)
+    query, _ = clustering(key).members("most")
     relevant = np.add.reduceat(train.y > 0, train.offsets[:-1])[query]
-    expected = plain.member_precision * relevant / np.maximum(relevant + query % 3, 1)
-    np.testing.assert_allclose(found.member_precision, expected)
-    assert (found.member_precision < plain.member_precision).any()
+    np.testing.assert_allclose(found[1], found[0] * relevant / np.maximum(relevant + query % 3, 1))
+    assert (found[1] < found[0]).any()
 
 
 def test_without_validation_queries_training_queries_choose(study):

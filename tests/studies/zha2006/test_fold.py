@@ -8,7 +8,7 @@ from math import prod
 import numpy as np
 import pyarrow as pa
 import pytest
-from tests.studies.zha2006.world import OPTIONS, PAPER, copies, fitter, run, tables
+from tests.studies.zha2006.world import OPTIONS, PAPER, copies, fitter, rows_of, run, tables, values
 
 from qdrank.errors import InputError
 from qdrank.evaluation.measuring import measure_scores
@@ -22,7 +22,6 @@ from qdrank.studies.zha2006.fits import setting_of, values_of_trees
 from qdrank.studies.zha2006.fold import cells_table, maps_table
 from qdrank.studies.zha2006.methods import FITTED_KINDS, KERNEL_METHODS, METHODS, is_refitted, method_name, refit_kind
 from qdrank.studies.zha2006.options import Options
-from qdrank.studies.zha2006.reading import chosen_rows, fits_of, values
 from qdrank.studies.zha2006.settings import Zha
 from qdrank.studies.zha2006.shapes import CELLS_SHAPE, MAPS_SHAPE, OBJECTIVES_SHAPE
 from qdrank.studies.zha2006.targets import dcg, resolved, target_values
@@ -58,7 +57,7 @@ def test_measures_have_the_fits_that_the_claims_have(tmp_path):
     files, again = ({key: out[of + key[1]]} for of in ("", "refits_"))
     measures = measure_scores([measured], copies()[0], files, ["fold1"], again)
     by_fit = measures.to_pandas().pivot(index="query_id", columns="fit", values=measured)
-    expected = [one.value.mean() for one in fits_of(tables()[0], "trees", "atvt")]
+    expected = [values(tables()[0], "trees", refit_kind("atvt", i)).value.mean() for i in range(OPTIONS.refits)]
     np.testing.assert_allclose(by_fit.mean(), expected, rtol=1e-12)
     assert [method.name for method in METHODS if method.refitted is not None] == [
         method_name("trees", kind) for kind in FITTED_KINDS if kind != "unweighted"
@@ -152,9 +151,9 @@ def test_cells_are_what_a_fit_by_hand_gives(h):
     by_id = dict(zip(test.judged.query_id.tolist(), expected.tolist(), strict=True))
     found = values(cells, h, "grid", PAPER)
     np.testing.assert_allclose(found.value, [by_id[query] for query in found.query_id])
-    own = chosen_rows(maps, PAPER, h=h, kind="grid", role="train")
+    own = rows_of(maps, PAPER, "train", h=h, kind="grid")
     alpha = dict(zip(train.judged.query_id.tolist(), model.alpha_.tolist(), strict=True))
-    np.testing.assert_allclose(own.column("alpha").to_numpy(), [alpha[q] for q in own.column("query_id").to_pylist()])
+    np.testing.assert_allclose(own.alpha, [alpha[query] for query in own.query_id])
 
 
 @BOTH
@@ -197,8 +196,7 @@ def test_maps_of_further_fits_stand_beside_the_plain_trees_of_the_same_targets()
     plain = [values(cells, "trees", refit_kind("plain", number)).value for number in range(OPTIONS.refits)]
     assert all((one != plain[0]).any() for one in plain[1:])
     for number in range(1, OPTIONS.refits):
-        rows = chosen_rows(maps, h="trees", kind=refit_kind("fixed", number))
-        np.testing.assert_array_equal(rows.column("plain").to_numpy(), plain[number])
+        np.testing.assert_array_equal(values(maps, "trees", refit_kind("fixed", number)).plain, plain[number])
 
 
 def test_tables_fit_their_shapes(tmp_path):

@@ -7,10 +7,11 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from scipy.stats import wilcoxon
-from tests.studies.zha2006.world import INTERVAL, OPTIONS, PAPER, Given, copies, shown, tables
+from tests.studies.zha2006.world import INTERVAL, OPTIONS, PAPER, Given, copies, shown, tables, values
 
 from qdrank.evaluation.deciding import decide
 from qdrank.evaluation.declared import FAILS, HOLDS, UNCLEAR
+from qdrank.evaluation.observations import observe
 from qdrank.figures.numbers import where
 from qdrank.figures.style import save_figure
 from qdrank.store import table_of
@@ -18,8 +19,8 @@ from qdrank.studies.zha2006 import STUDY, figures
 from qdrank.studies.zha2006 import tables as made
 from qdrank.studies.zha2006.claims import declare
 from qdrank.studies.zha2006.methods import refit_kind
-from qdrank.studies.zha2006.observations import _halves, observations
-from qdrank.studies.zha2006.reading import chosen_rows, deviation, map_fits, measured, values
+from qdrank.studies.zha2006.observations import _halves, gather
+from qdrank.studies.zha2006.reading import deviation, measured
 from qdrank.studies.zha2006.settings import Zha
 
 BUDGET = {
@@ -147,11 +148,11 @@ def test_groups_of_queries_have_the_guard_of_claims():
     many = figures.draw_gain(Given(maps=pa.concat_tables(copied)), shown())[1].to_dict("records")
     trees = [row for row in many if (row["h"], row["role"]) == ("trees", "test")]
     assert [row["queries"] for row in trees] == [70] * 4
-    fits = map_fits(maps, "trees", PAPER)
-    assert len(fits) == OPTIONS.refits
-    gains = np.mean([fit.column("value").to_numpy() - fit.column("plain").to_numpy() for fit in fits], axis=0)
+    kinds = ["grid", *(refit_kind("fixed", number) for number in range(1, OPTIONS.refits))]
+    fits = [values(maps, "trees", kind, PAPER) for kind in kinds]
+    gains = np.mean([fit.value - fit.plain for fit in fits], axis=0)
     whole = sum(row["queries"] * row["mean"] for row in trees) / 280
-    assert whole == pytest.approx(100 * gains.mean() / fits[0].column("plain").to_numpy().mean())
+    assert whole == pytest.approx(100 * gains.mean() / fits[0].plain.mean())
 
 
 def test_a_training_query_of_several_folds_is_one_query():
@@ -173,9 +174,8 @@ def test_of_queries_adjusted_alike_the_first_are_taken():
 
 
 def test_every_claim_is_judged():
-    cells, maps, *_ = tables()
-    found = observations(cells, maps, PAPER, copies()[1])
     declared = declare(BUDGET)
+    found = observe(declared, *gather(given(), shown()))
     assert {claim.name for claim in declared} == set(found)
     verdicts = decide(declared, {"copies": found}, dataset="copies").to_pylist()
     assert {row["verdict"] for row in verdicts} <= {HOLDS, FAILS, UNCLEAR}
@@ -185,8 +185,8 @@ def test_every_claim_is_judged():
 
 
 def test_observations_are_relative_to_the_plain_mean():
-    cells, maps, *_ = tables()
-    found = observations(cells, maps, PAPER, {})
+    cells, *_ = tables()
+    found = observe(declare(BUDGET), *gather(given(), shown(targets="exp")))
     one, plain = values(cells, "trees", "atvt"), values(cells, "trees", "plain")
     by_fit = found["trees: atvt - plain"]["difference"].value
     assert by_fit.shape == (len(one.value), OPTIONS.refits)
@@ -219,15 +219,15 @@ def test_the_table_of_controls_has_all_fits():
 
 def test_which_queries_are_adjusted_is_asked_of_every_fit():
     cells, maps, *_ = tables()
-    found = observations(cells, maps, PAPER, {})["trees: adjusted"]["difference"].value
+    found = gather(given(), shown())[1]["trees: adjusted"]["difference"].value
     assert found.shape[1] == OPTIONS.refits
     base = values(cells, "trees", "plain").value.mean()
     for number in range(OPTIONS.refits):
         kind = refit_kind("fixed", number) if number else "grid"
-        fit = chosen_rows(maps, PAPER, h="trees", kind=kind)
+        fit = values(maps, "trees", kind, PAPER)
         plain, fixed = (values(cells, "trees", refit_kind(one, number)).value for one in ("plain", "fixed"))
-        key = deviation(fit.column("alpha").to_numpy(), fit.column("beta").to_numpy())
-        order, gain, half = np.argsort(key, kind="stable"), (fixed - plain) / base, len(key) // 2
+        key = deviation(fit.alpha.to_numpy(), fit.beta.to_numpy())
+        order, gain, half = np.argsort(key, kind="stable"), ((fixed - plain) / base).to_numpy(), len(key) // 2
         expected = gain[order[-half:]].mean() - gain[order[:half]].mean()
         assert found[:, number].mean() == pytest.approx(expected)
 

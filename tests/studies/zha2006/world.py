@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from qdrank.datasets.judged import Judged
 from qdrank.datasets.simulated.affine import simulate_affine
+from qdrank.figures.numbers import where
 from qdrank.rankers.documents import fold_documents
 from qdrank.store.schemas import shape_of
 from qdrank.studies.making import Inputs, Shown
@@ -16,6 +17,7 @@ from qdrank.studies.running import View
 from qdrank.studies.zha2006.fits import Fitter
 from qdrank.studies.zha2006.fold import cells_table, fold_run, maps_table, objectives_table
 from qdrank.studies.zha2006.options import Options
+from qdrank.studies.zha2006.reading import in_cell
 
 OPTIONS = Options(
     targets="grades",
@@ -85,5 +87,21 @@ class Given(Inputs):
 
 def shown(**options):
     return Shown(
-        "copies", "Affine copies", ["fold1"], INTERVAL, {"paper_alpha": PAPER[0], "paper_beta": PAPER[1], **options}
+        "copies",
+        "Affine copies",
+        ["fold1"],
+        INTERVAL,
+        {"paper_alpha": PAPER[0], "paper_beta": PAPER[1], "targets": "grades"} | options,
     )
+
+
+def rows_of(table, cell=None, role="test", **equal):
+    """Rows of a table of the study by fold and query."""
+    rows = where(table.to_pandas(), role=role, **equal)
+    rows = rows if cell is None else in_cell(rows, cell)
+    return rows.sort_values(["fold", "query_id"]).reset_index(drop=True)
+
+
+def values(cells, h, kind, cell=None):
+    """Test rows of a fit."""
+    return rows_of(cells, cell, h=h, kind=kind)

@@ -28,7 +28,7 @@ STUDY = Study(
     headline="geng-fig7",
     figures=(
         Output(
-            f"{_ROOM}.fig1:draw",
+            f"{_ROOM}.figures:draw_queries",
             {"geng-fig1": "Figure 1: query space"},
             _FIRST,
             said="Queries of one type lie near each other in the space of query features: the locality property.",
@@ -110,7 +110,7 @@ STUDY = Study(
             },
         ),
         Output(
-            f"{_ROOM}.bound:draw",
+            f"{_ROOM}.figures:draw_bound",
             {"geng-bound": "Theorem 1: stability bound"},
             _BOUNDS,
             said="The paper proves the bound and does not measure it. Every point must lie below the diagonal.",
@@ -205,7 +205,7 @@ STUDY = Study(
     claims=f"{_ROOM}.claims:declare",
     budget=("geng.lam", "geng.candidates", "geng.lambdas", "geng.trees", "training.lambdas as global_lambdas"),
     neighbours=neighbours_tried,
-    across=f"{_ROOM}.across:decide_across",
+    across=f"{_ROOM}.observations:decide_across",
     timed=("geng-table1", "table1-times"),
     rankers={
         "query-classes": f"{_ROOM}.class_ranker:ClassRanker",

@@ -1,21 +1,30 @@
-"""Figures 7 to 9 of Geng 2008: methods, numbers of neighbours, and change ratios; controls and differences have their own."""
+"""Figures 1 and 7 to 9 of Geng 2008: queries, methods, numbers of neighbours, change ratios; and what the paper lacks."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.ticker import LogFormatterSciNotation, LogLocator, NullFormatter
+from numpy.typing import NDArray
 
 from qdrank.figures.numbers import by_measure, chosen, numbers, where
-from qdrank.figures.palette import BLACK
+from qdrank.figures.palette import BLACK, COLOURS, MARKERS
 from qdrank.figures.pictures import around_mean, forests, legend, lines
-from qdrank.figures.style import label_axes, new_figure
-from qdrank.studies.geng2008.curves import along_k
+from qdrank.figures.style import label_axes, new_figure, say_instead
+from qdrank.layout import FloatArray
+from qdrank.queries.artifacts import load_neighbours, load_queries
+from qdrank.queries.vectors import principal_plane
 from qdrank.studies.geng2008.methods import BY_NAME, KNN, MEASURE, OFFLINE, PAPER, controls
+from qdrank.studies.geng2008.observations import along_k
+from qdrank.studies.geng2008.query_classes import CLASSES_SHAPE, K_MEANS, type_share
 from qdrank.studies.making import Inputs, Shown
 
+#: Differences below the precision of training are drawn at this value, so that they do not stretch the axes.
+PRECISION = 1e-4
 DRAWN_MEASURES = (*(f"ndcg@{k}/geng" for k in range(1, 11)), MEASURE)
 
 
@@ -109,3 +118,105 @@ def draw_ratios(inputs: Inputs, shown: Shown) -> tuple[Any, pd.DataFrame]:
     title = f"{shown.title}: change ratio of the training sets, λ = {lam:g}, {shown.interval['level']:.0%} intervals"
     label_axes(axes, _k(shown), "change ratio γ, mean over test queries", title)
     return figure, rows[[*by, "mean", "median", "low", "high", "empty"]]
+
+
+def draw_bound(inputs: Inputs, shown: Shown) -> tuple[Any, pd.DataFrame]:
+    """Draw observed differences of loss against the bound, for each test query and k, and the mean of both against k."""
+    bound = inputs.frame("bounds", "figure")
+    title, rows = (
+        f"{shown.title}: stability of the offline methods",
+        bound[np.isfinite(bound["bound"]) & (bound["bound"] > 0)],
+    )
+    if rows.empty:
+        return say_instead(title, "Every change ratio is 0: the offline methods use KNN Online's models."), bound
+    figure, (left, right) = new_figure(1, 2, height=3.6)
+    for method, of in rows.groupby("method", sort=False):
+        look = BY_NAME[str(method)]
+        style = {"c": look.colour, "marker": look.marker, "label": look.label}
+        left.scatter(of["bound"], of["observed"].clip(PRECISION), s=12, alpha=0.5, linewidths=0, **style)
+        # folds differ a little in size, so their largest k belong together, their second largest, and so on
+        place = of.groupby("fold")["k"].rank("dense", ascending=False).rename("place")
+        means = of.groupby(place)[["k", "bound", "observed"]].mean().sort_values("k")
+        for name, line in (("bound", "--"), ("observed", "-")):
+            options = look.marked | {"linestyle": line, "label": f"{look.label}, {name}"}
+            right.plot(means["k"], means[name], **options)
+    _draw_diagonal(left, rows["bound"], rows["observed"].clip(PRECISION))
+    left.legend(markerscale=1.5, fontsize="small")
+    label_axes(left, "bound κ²γ/λ", "largest difference of hinge loss", "each test query and k")
+    right.set_yscale("log")
+    right.legend(fontsize="small")
+    label_axes(right, "neighbours k, mean of the folds", "mean over test queries", "bound and observation")
+    figure.suptitle(title, fontsize="medium")
+    return figure, bound
+
+
+def _draw_diagonal(axes: Any, bound: pd.Series, observed: pd.Series) -> None:
+    """The line on which bound and observation are equal, and axes that fit the points and reach it."""
+    x, y = (
+        (bound.min() / 2, 2 * bound.max()),
+        (min(observed.min(), bound.min()) / 2, 2 * max(bound.max(), observed.max())),
+    )
+    axes.plot(x, x, color="black", linestyle="--", linewidth=0.8, label="equal")
+    axes.set(xscale="log", yscale="log", xlim=x, ylim=y)
+    # By default Matplotlib labels every minor tick of a narrow axis, and the labels overlap.
+    axes.xaxis.set_major_locator(LogLocator(subs=(1, 3) if x[1] < 100 * x[0] else (1,), numticks=9))
+    axes.xaxis.set_major_formatter(LogFormatterSciNotation(labelOnlyBase=False, minor_thresholds=(inf, inf)))
+    axes.xaxis.set_minor_formatter(NullFormatter())
+
+
+def draw_queries(inputs: Inputs, shown: Shown) -> tuple[Any, pd.DataFrame]:
+    """Draw the queries of the first fold in the plane of their first two principal components, coloured by class.
+
+    If the data have classes, a second panel measures what the paper reads from the picture: how many of a query's
+    nearest neighbours have its class. Classes found by K-means of the vectors lie together by construction.
+    """
+    queries, classes = load_queries(inputs.path("queries")), inputs.table("classes", CLASSES_SHAPE)
+    kinds = classes.column("class").to_numpy(zero_copy_only=False)
+    origin = classes.column("origin")[0].as_py().partition(";")[0]
+    plane, explained = principal_plane(queries.vectors, queries.is_train)
+    table = pd.DataFrame({"query_id": queries.query_id, "role": queries.role, "class": kinds})
+    table["component_1"], table["component_2"] = plane[:, 0], plane[:, 1]
+    figure: Any
+    if K_MEANS in origin:
+        figure, axes = new_figure(height=4.2)
+    else:
+        figure, (axes, right) = new_figure(1, 2, height=3.9)
+        _, share, chance = type_share(queries, load_neighbours(inputs.path("neighbours"))[1], kinds)
+        table["same_class_among_first_k"], table["chance"] = pd.Series(share.mean(axis=0)), chance.mean()
+        _draw_locality(right, share.mean(axis=0), float(chance.mean()))
+    _draw_plane(axes, plane, kinds, explained)
+    figure.suptitle(f"{shown.title}: queries by class ({origin})", fontsize="medium")
+    return figure, table
+
+
+def _draw_plane(axes: Any, plane: FloatArray, kinds: NDArray[np.object_], explained: FloatArray) -> None:
+    for i, kind in enumerate(sorted({kind for kind in kinds if kind is not None})):
+        of_kind = kinds == kind
+        look = {"c": COLOURS[i % len(COLOURS)], "marker": MARKERS[i % len(MARKERS)]}
+        axes.scatter(*plane[of_kind].T, s=9, alpha=0.6, linewidths=0, label=kind, **look)
+    names = [f"component {i + 1} ({share:.0%} of variance)" for i, share in enumerate(explained)]
+    stretched = [
+        _fit(scale, column) for scale, column in ((axes.set_xscale, plane[:, 0]), (axes.set_yscale, plane[:, 1]))
+    ]
+    names = [f"{name}{', asinh scale' if far else ''}" for name, far in zip(names, stretched, strict=False)]
+    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3, fontsize="small", markerscale=2)
+    label_axes(axes, names[0], names[-1])
+
+
+def _fit(set_scale: Any, column: FloatArray) -> bool:
+    """Choose a scale that shows all points: if a few lie far out, one that is linear only near 0."""
+    low, high = np.quantile(column, [0.02, 0.98])
+    width = max(high - low, 1e-9)
+    far = bool(np.ptp(column) > 3 * width)
+    if far:
+        set_scale("asinh", linear_width=width / 4)
+    return far
+
+
+def _draw_locality(axes: Any, share: FloatArray, chance: float) -> None:
+    axes.plot(np.arange(1, len(share) + 1), share, color=COLOURS[0], label="k nearest training queries")
+    axes.axhline(chance, color="black", linestyle="--", label="chance")
+    axes.set_xscale("log")
+    axes.set_ylim(0, 1)
+    axes.legend()
+    label_axes(axes, "number of neighbours k", "share with the class of the test query")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -10,17 +10,25 @@ import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from qdrank.errors import InputError
+from qdrank.evaluation.deciding import THESE_WORLDS, Members, estimate_of, row, verdicts_table
+from qdrank.evaluation.declared import Claim, Declaration, Rules
+from qdrank.evaluation.estimates import Estimate
 from qdrank.evaluation.observations import Observations
 from qdrank.evaluation.values import Values
+from qdrank.evaluation.verdicts import decide_by_estimates
+from qdrank.figures.numbers import where
 from qdrank.layout import FloatArray
 from qdrank.learners.choose import choose
 from qdrank.learners.regularised import most_regularised_first
 from qdrank.queries.artifacts import Queries, load_neighbours, load_queries
-from qdrank.studies.geng2008.claims import FLAT, NEIGHBOURS, PAPERS_K
-from qdrank.studies.geng2008.curves import along_k, curve
-from qdrank.studies.geng2008.methods import KNN, MEASURE, OFFLINE
-from qdrank.studies.geng2008.query_classes import CLASSES_SHAPE, K_MEANS, Classes
+from qdrank.studies.geng2008.claims import FLAT, GAMMA_MARGIN, NEIGHBOURS, PAPERS_K, PAPERS_NUMBER
+from qdrank.studies.geng2008.methods import BY_NAME, KNN, MEASURE, OFFLINE
+from qdrank.studies.geng2008.query_classes import CLASSES_SHAPE, K_MEANS, Classes, type_share
 from qdrank.studies.making import Inputs, Shown
+
+#: A smaller and a larger set.
+LARGER = (("sim1", "sim2"),)
 
 
 def gather(inputs: Inputs, shown: Shown) -> tuple[pd.DataFrame, Observations]:
@@ -58,6 +66,32 @@ def observations(values: pd.DataFrame, bound: pd.DataFrame) -> Observations:
     if _to_the_end(online):
         claims["k = m"] = {"difference": Values.of(online.iloc[:, -1] - single)}
     return claims
+
+
+def along_k(values: pd.DataFrame, role: str = "test") -> pd.DataFrame:
+    """Rows of one role, queries of all folds together, by rising k.
+
+    Folds differ a little in size, so their largest k belong together, their second largest, and so on: ``k``, and its ``share``
+    of the training queries, become means over the folds. Where small folds have fewer k, the smallest ones are left out.
+    """
+    rows = where(values, role=role).rename(columns={"x": "k"})
+    size = where(rows, method="single").groupby("fold")["k"].first()  # Single learns from all training queries
+    rows = rows.assign(share=rows["k"] / rows["fold"].map(size))
+    rows["place"] = rows.groupby(["method", "fold"])["k"].rank("dense", ascending=False)
+    counts = rows.groupby(["method", "fold"])["place"].max().groupby("method").min()
+    rows = rows[rows["place"] <= rows["method"].map(counts)]
+    means = rows.drop_duplicates(["method", "fold", "place"]).groupby(["method", "place"])[["k", "share"]].mean()
+    found = rows.drop(columns=["k", "share"]).merge(means, on=["method", "place"], validate="many_to_one")
+    assert len(found) == len(rows)
+    return found.sort_values("k", kind="stable")
+
+
+def curve(along: pd.DataFrame, method: str, measure: str) -> pd.DataFrame:
+    """Values of a method by query and fold, with a column for each ``k`` and ``share``, from rows of `along_k`."""
+    rows = where(along, method=method)
+    if rows.empty:
+        raise InputError(f"there is no curve of {method}")
+    return rows.pivot(index=["query_id", "fold"], columns=["k", "share"], values=measure)
 
 
 def _bound_observations(bound: pd.DataFrame) -> Observations:
@@ -118,29 +152,67 @@ def _gamma_observations(along: pd.DataFrame) -> Observations:
 
 
 def locality_observations(folds: Mapping[str, tuple[Queries, NDArray[Any], pa.Table]]) -> Values | None:
-    """`same_class_share` of the test queries of all folds; None where classes are made from the vectors themselves.
+    """Share of a test query's nearest training queries of its class minus chance; None where classes are made from vectors.
 
     ``folds`` has the queries, their nearest training queries and the artifact ``classes`` of every fold.
     """
     if any(K_MEANS in classes.column("origin")[0].as_py() for _, _, classes in folds.values()):
         return None
-    shares = [(name, *_shares(*of_fold)) for name, of_fold in folds.items()]
-    values, ids = (np.concatenate([of_fold[i] for of_fold in shares]) for i in (1, 2))
-    return Values(values, ids, np.concatenate([[name] * len(of_fold) for name, of_fold, _ in shares]))
+    found = []
+    for name, (queries, nearest, classes) in folds.items():
+        ids, share, chance = type_share(queries, nearest, classes.column("class").to_numpy(zero_copy_only=False))
+        at = min(NEIGHBOURS, share.shape[1]) - 1
+        found.append(pd.DataFrame({"query_id": ids, "fold": name, "value": share[:, at] - chance}))
+    return Values.of(pd.concat(found).set_index(["query_id", "fold"])["value"])
 
 
-def _shares(queries: Queries, nearest: NDArray[Any], classes: pa.Table) -> tuple[FloatArray, NDArray[Any]]:
-    """`same_class_share` of the test queries of one fold, and their ids."""
-    kinds = classes.column("class").to_numpy(zero_copy_only=False)
-    rows = np.flatnonzero((queries.role == "test") & np.array([kind is not None for kind in kinds]))
-    return same_class_share(nearest[rows], kinds[queries.is_train], kinds[rows]), queries.query_id[rows]
+def decide_across(declaration: Declaration, members_of: Mapping[str, Members], worlds: Mapping[str, str]) -> pa.Table:
+    """Verdicts on the claim that compares two data sets: the change ratio is smaller on the larger one.
+
+    The paper does not say at which k. We decide both readings: at the same share of the training queries, and at the
+    same number of neighbours (of the numbers tried on both sets, the one nearest to the paper's). ``members_of`` has
+    the observations of all data sets, ``worlds`` what is built into them.
+    """
+    rows = []
+    for small, large in LARGER:
+        if small in members_of and large in members_of:
+            claims = list(_claims(members_of[small], members_of[large], declaration.rules))
+            for claim, apart, analysis in claims:
+                one = decide_by_estimates(claim, {"difference": apart}, size=len(claims), rules=declaration.rules)
+                about = {"dataset": f"{small}, {large}", "world": worlds[large], "analysis": analysis}
+                rows.append(row(declaration, claim, one, **about))
+    return verdicts_table(rows)
 
 
-def same_class_share(
-    nearest: NDArray[Any], train_classes: NDArray[Any], classes: NDArray[Any], k: int = NEIGHBOURS
-) -> FloatArray:
-    """Share of the k nearest training queries that have the query's class, minus the share by chance, (n_queries,)."""
-    same = (train_classes[nearest[:, :k]] == classes[:, None]).mean(axis=1)
-    names, counts = np.unique(train_classes.astype(str), return_counts=True)
-    known: Mapping[str, float] = dict(zip(names.tolist(), (counts / len(train_classes)).tolist(), strict=True))
-    return np.asarray(same - np.array([known.get(str(kind), 0.0) for kind in classes]))
+def _claims(small: Members, large: Members, rules: Rules) -> Iterator[tuple[Claim, Estimate, str]]:
+    for method in OFFLINE:
+        text = f"the change ratio of {BY_NAME[method].label} is smaller on the larger set, at the same"
+        for name, contrast, at in _places(method, small, large):
+            (a, first), (b, second) = (estimate_of(members, name, contrast, rules) for members in (small, large))
+            claim = Claim(
+                name=f"larger {method}, {at}",
+                text=f"{text} {'share k/m' if at.startswith('k/m') else 'k'}",
+                expected=f"mean of the smaller set higher, at {at}",
+                kind="superiority",
+                margin=GAMMA_MARGIN,
+                unit="change ratio",
+                family="smaller on the larger set",
+                measure=f"change ratio at {at}",
+                note=f"{a.mean:.3f} on the smaller, {b.mean:.3f} on the larger",
+            )
+            yield claim, a.minus(b), first if first == second else THESE_WORLDS
+
+
+def _places(method: str, small: Members, large: Members) -> Iterator[tuple[str, str, str]]:
+    """Claim, contrast and wording of the observations under both readings."""
+    if _contrasts(small, f"gamma {method}") and _contrasts(large, f"gamma {method}"):
+        yield f"gamma {method}", "value", f"k/m = {PAPERS_K}"
+    common = _contrasts(small, f"gammas {method}") & _contrasts(large, f"gammas {method}")
+    if common:
+        k = min(sorted(common, key=int), key=lambda name: abs(int(name) - PAPERS_NUMBER))
+        yield f"gammas {method}", k, f"k = {k}"
+
+
+def _contrasts(members: Members, claim: str) -> set[str]:
+    """Contrasts of a claim that all members share."""
+    return set.intersection(*(set(observations.get(claim, {})) for observations in members.values()))

@@ -194,22 +194,26 @@ def type_scores(true: NDArray[Any], guessed: NDArray[Any]) -> TypeScores:
     return TypeScores(types, precision, recall, f1, float(f1.mean()), float((true == guessed).mean()))
 
 
-def type_share(rows: NDArray[Any], train_types: NDArray[Any], types: NDArray[Any]) -> tuple[FloatArray, float]:
-    """Share of a query's k nearest training queries that have its type, against chance.
+def type_share(
+    queries: Queries, nearest: NDArray[Any], types: NDArray[np.object_]
+) -> tuple[NDArray[np.object_], FloatArray, FloatArray]:
+    """Share of a test query's k nearest training queries that have its type, against chance.
 
     Parameters
     ----------
-    rows : (n_queries, k_max) neighbours, nearest first; leave out a training query's own row
-    train_types : array of shape (m,)
-    types : array of shape (n_queries,)
+    nearest : (n_queries, k_max) training queries, nearest first
+    types : (n_queries,); test queries with type None are left out
 
     Returns
     -------
-    share : (k_max,) mean share among the first 1, 2, ... neighbours.
-    chance : the same for neighbours drawn at random
+    query_id : (n_known,)
+    share : (n_known, k_max) among the first 1, 2, ... neighbours
+    chance : (n_known,) the same for neighbours drawn at random
     """
-    same = np.asarray(train_types)[rows] == np.asarray(types)[:, None]
-    share: FloatArray = np.cumsum(same.mean(axis=0)) / np.arange(1, rows.shape[1] + 1)
-    names, counts = np.unique(train_types, return_counts=True)
-    known = dict(zip(names.tolist(), (counts / len(train_types)).tolist(), strict=True))
-    return share, float(np.mean([known.get(kind, 0.0) for kind in np.asarray(types).tolist()]))
+    rows = np.flatnonzero((queries.role == "test") & np.array([kind is not None for kind in types]))
+    own = types[queries.is_train]
+    same = own[nearest[rows]] == types[rows][:, None]
+    names, counts = np.unique(own.astype(str), return_counts=True)
+    known = dict(zip(names.tolist(), (counts / len(own)).tolist(), strict=True))
+    chance = np.array([known.get(kind, 0.0) for kind in types[rows].tolist()])
+    return queries.query_id[rows], np.cumsum(same, axis=1) / np.arange(1, nearest.shape[1] + 1), chance

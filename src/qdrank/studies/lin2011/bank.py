@@ -1,24 +1,20 @@
-"""Clusters and their models as artifacts, and their lookup by scheme, seed, number of clusters and lambda."""
+"""Clusters with their models as an artifact, and their lookup by scheme, seed, number of clusters and lambda."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from qdrank.errors import InputError
-from qdrank.layout import FloatArray, IntArray, rows_of
+from qdrank.layout import FloatArray, IntArray
 from qdrank.store.lists import joined, list_column, list_matrix, repeated
-from qdrank.studies.lin2011.clusters import Clustering
 from qdrank.studies.lin2011.training import ClusterModels
 
-#: Models of all training queries, and of either half of them.
-ALL_QUERIES, HALVES = "all", ("without-half-1", "without-half-2")
+_KEY = ("scheme", "seed", "m", "lam")
 
 
 class Key(NamedTuple):
@@ -29,126 +25,80 @@ class Key(NamedTuple):
     m: int
 
 
-@dataclass(frozen=True)
-class Clusters:
-    """What is stored of a clustering.
+class Clustered(NamedTuple):
+    """The models of a clustering at one lambda, and what the algorithms know of the training queries.
 
     Attributes
     ----------
-    centres : (m, n_columns), NaN where a cluster is empty
-    query, cluster, count : (n_memberships,) a training query, a cluster that holds some of its items, and how many
+    weights, centres : (m, n_features) of the models; (m, n_columns) of the clusters, NaN where one is empty
+    width : median distance of the training queries from the centre of their cluster; 0 where documents are clustered
+    member_cluster, member_delta, member_precision : (n_members,)
+        Cluster of each training query that belongs to one, and divergence and precision of the cluster's model on it,
+        by cluster, then query; none where queries are clustered.
     """
 
+    weights: FloatArray
     centres: FloatArray
-    query: IntArray
-    cluster: IntArray
-    count: IntArray
-
-    def members(self, kind: str) -> tuple[IntArray, IntArray]:
-        """Training queries of the clusters, query and cluster (n_members,), by cluster, then query.
-
-        ``most``: a query belongs to the cluster that holds most of its items, the first in case of a tie; ``every``: to
-        each cluster that holds any. Queries without items belong to no cluster.
-        """
-        kept = np.arange(len(self.query))
-        if kind == "most":
-            order = np.lexsort((self.cluster, -self.count, self.query))
-            first = np.ones(len(order), dtype=bool)
-            first[1:] = self.query[order][1:] != self.query[order][:-1]
-            kept = order[first]
-        kept = kept[np.lexsort((self.query[kept], self.cluster[kept]))]
-        return self.query[kept], self.cluster[kept]
+    width: float
+    member_cluster: IntArray
+    member_delta: FloatArray
+    member_precision: FloatArray
 
 
-def touched(clustering: Clustering) -> Clusters:
-    """Which training queries have items in which cluster."""
-    m = clustering.m
-    keys, counts = np.unique(clustering.items.query * m + clustering.label, return_counts=True)
-    return Clusters(clustering.centres, keys // m, keys % m, counts)
-
-
-def cluster_sizes_table(clustering: Clustering, query_id: NDArray[Any]) -> pa.Table:
-    """Rows of the artifact ``clusters``: one row per cluster."""
-    touching, m = touched(clustering), clustering.m
-    by_cluster = [np.flatnonzero(touching.cluster == i) for i in range(m)]
-    columns = _heads(clustering.scheme, clustering.seed, m)
+def clusters_table(key: Key, lam: float, clustered: Clustered, models: ClusterModels, queries: IntArray) -> pa.Table:
+    """Rows of the artifact ``clusters``; ``queries`` (m,) counts training queries with an item in each cluster."""
+    cuts = np.searchsorted(clustered.member_cluster, np.arange(1, key.m))
+    columns = repeated(key.m, **key._asdict(), lam=float(lam), width=float(clustered.width))
     columns |= {
-        "items": pa.array(clustering.sizes),
-        "centre": pa.array(list(clustering.centres), pa.list_(pa.float64())),
-        "queries": pa.array([query_id[touching.query[rows]].tolist() for rows in by_cluster], pa.list_(pa.string())),
-        "counts": pa.array([touching.count[rows].astype(np.int32) for rows in by_cluster], pa.list_(pa.int32())),
-    }
-    return pa.table(columns)
-
-
-def models_table(key: Key, trained_on: str, lam: float, models: ClusterModels, weights: FloatArray) -> pa.Table:
-    """Rows of the artifact ``cluster_models``; ``weights`` (m, n_features) apply to the features as given."""
-    columns = _heads(*key) | repeated(key.m, trained_on=trained_on, lam=float(lam))
-    columns |= {
+        "cluster": pa.array(np.arange(key.m, dtype=np.int32)),
+        "centre": pa.array(list(clustered.centres), pa.list_(pa.float64())),
+        "queries": pa.array(queries),
         "pairs": pa.array(models.pairs),
         "fallback": pa.array(models.fallback),
         "gap": pa.array(models.gaps),
         "iterations": pa.array(models.evaluations.astype(np.int32)),
-        "weights": list_column(weights),
+        "weights": list_column(clustered.weights),
     }
+    for name, of_members in (("divergence", clustered.member_delta), ("precision", clustered.member_precision)):
+        columns[name] = pa.array(np.split(of_members, cuts), pa.list_(pa.float64()))
     return pa.table(columns)
-
-
-def _heads(scheme: str, seed: int, m: int) -> dict[str, pa.Array]:
-    return repeated(m, scheme=scheme, seed=seed, m=m) | {"cluster": pa.array(np.arange(m, dtype=np.int32))}
 
 
 def gathered_shards(tables: Sequence[pa.Table]) -> pa.Table:
     """Rows of all shards in an order that does not depend on the shards."""
-    table = joined(list(tables)).combine_chunks()
-    names = [name for name in ("scheme", "seed", "m", "trained_on", "lam", "cluster") if name in table.column_names]
-    return table.sort_by([(name, "ascending") for name in names])
+    return joined(list(tables)).combine_chunks().sort_by([(name, "ascending") for name in (*_KEY, "cluster")])
 
 
 class FoldBank:
-    """Clusters and models of a fold, from their gathered artifacts."""
+    """Clusters and models of a fold, from the gathered artifact."""
 
-    def __init__(self, clusters: pa.Table, models: pa.Table, train_id: NDArray[Any]) -> None:
-        self._clusters = dict(_split(clusters, ("scheme", "seed", "m")))
-        self._models = dict(_split(models, ("scheme", "seed", "m", "trained_on", "lam")))
-        self._train_id = train_id
-        self.lambdas = sorted({key[4] for key in self._models}, reverse=True)
-        self.seeds = sorted({key[1] for key in self._clusters})
-        self.ms = sorted({key[2] for key in self._clusters})
-        self.schemes = sorted({key[0] for key in self._clusters})
+    def __init__(self, table: pa.Table) -> None:
+        rows = list(zip(*(table.column(name).to_pylist() for name in _KEY), strict=True))
+        heads = [i for i in range(len(rows)) if not i or rows[i] != rows[i - 1]]
+        self._tables = {rows[a]: table.slice(a, b - a) for a, b in pairwise([*heads, len(rows)])}
+        self._read: dict[tuple[Key, float], Clustered] = {}
+        self.seeds = sorted({seed for _, seed, _, _ in self._tables})
+        self.schemes = sorted({scheme for scheme, _, _, _ in self._tables})
 
-    def clusters(self, key: Key) -> Clusters:
-        """The clustering ``key``."""
-        table = self._table_of(self._clusters, tuple(key))
-        counts = table.column("counts").combine_chunks()
-        cluster = np.repeat(np.arange(len(table)), counts.value_lengths().to_numpy())
-        ids = table.column("queries").combine_chunks().flatten().to_numpy(zero_copy_only=False)
-        query = rows_of(ids, self._train_id)
-        count = counts.flatten().to_numpy().astype(np.int64)
-        centres = np.array(table.column("centre").to_pylist(), dtype=np.float64)
-        return Clusters(centres, query, cluster, count)
+    def models(self, key: Key, lam: float) -> Clustered:
+        """The models of a clustering."""
+        if (key, lam) not in self._read:
+            if (*key, lam) not in self._tables:
+                raise InputError(
+                    f"there are no clusters {(*key, lam)}", fix="run the training job again with these settings"
+                )
+            self._read[key, lam] = _clustered(self._tables[*key, lam])
+        return self._read[key, lam]
 
-    def weights(self, key: Key, lam: float, trained_on: str = ALL_QUERIES) -> FloatArray:
-        """Weights of the models of a clustering, shape (m, n_features)."""
-        table = self._table_of(self._models, (*key, trained_on, lam))
-        return np.asarray(list_matrix(table.column("weights")))
-
-    def models(self) -> list[tuple[Key, float, pa.Table]]:
-        """Every set of models of all training queries: its clustering, lambda and rows."""
-        return [(Key(*key[:3]), key[4], table) for key, table in self._models.items() if key[3] == ALL_QUERIES]
-
-    @staticmethod
-    def _table_of(tables: dict[tuple[Any, ...], pa.Table], key: tuple[Any, ...]) -> pa.Table:
-        if key not in tables:
-            raise InputError(f"there are no clusters {key}", fix="run the training job again with these settings")
-        return tables[key]
+    def tables(self) -> Iterator[tuple[Key, float, pa.Table]]:
+        """The rows of every clustering and lambda."""
+        for (*key, lam), table in self._tables.items():
+            yield Key(*key), lam, table
 
 
-def _split(table: pa.Table, names: Sequence[str]) -> list[tuple[tuple[Any, ...], pa.Table]]:
-    """Runs of rows that are equal in some columns, as slices."""
-    if not len(table):
-        return []
-    columns = [table.column(name).to_pylist() for name in names]
-    rows = list(zip(*columns, strict=True))
-    heads = [0, *(i for i in range(1, len(rows)) if rows[i] != rows[i - 1]), len(rows)]
-    return [(rows[a], table.slice(a, b - a)) for a, b in pairwise(heads)]
+def _clustered(table: pa.Table) -> Clustered:
+    lists = {name: table.column(name).combine_chunks() for name in ("divergence", "precision")}
+    delta, precision = (one.flatten().to_numpy() for one in lists.values())
+    member = np.repeat(np.arange(len(table)), lists["divergence"].value_lengths().to_numpy())
+    centres = np.array(table.column("centre").to_pylist(), dtype=np.float64)
+    return Clustered(list_matrix(table.column("weights")), centres, table["width"][0].as_py(), member, delta, precision)

@@ -9,6 +9,7 @@ import numpy as np
 from qdrank.datasets.judged import Judged
 from qdrank.layout import FloatArray, IntArray
 from qdrank.queries.clusters import k_means, nearest_centre, sums_by_label
+from qdrank.studies.lin2011.readings import Membership
 
 PAIRS, TRANSFORMED = "pairs", "transformed"
 #: Each scheme has a twin of random clusters of the same sizes.
@@ -56,6 +57,26 @@ class Clustering:
     def sizes(self) -> IntArray:
         """Items of each cluster, shape (m,)."""
         return np.bincount(self.label, minlength=self.m)
+
+    @property
+    def touched(self) -> tuple[IntArray, IntArray, IntArray]:
+        """A training query, a cluster that holds some of its items, and how many, (n_memberships,) each."""
+        keys, counts = np.unique(self.items.query * self.m + self.label, return_counts=True)
+        return keys // self.m, keys % self.m, counts
+
+    def members(self, kind: Membership) -> tuple[IntArray, IntArray]:
+        """Training queries of the clusters, query and cluster (n_members,), by cluster, then query.
+
+        ``most``: a query belongs to the cluster that holds most of its items, the first in case of a tie; ``every``: to
+        each cluster that holds any. Queries without items belong to no cluster.
+        """
+        query, cluster, count = self.touched
+        kept = np.arange(len(query))
+        if kind == "most":
+            order = np.lexsort((cluster, -count, query))
+            kept = order[np.unique(query[order], return_index=True)[1]]
+        kept = kept[np.lexsort((query[kept], cluster[kept]))]
+        return query[kept], cluster[kept]
 
 
 def relevant_items(train: Judged, vectors: FloatArray) -> Items:

@@ -5,25 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
 from qdrank.datasets.judged import Judged
-from qdrank.layout import FloatArray, IntArray, rows_of_queries
+from qdrank.layout import FloatArray, IntArray
 from qdrank.learners.refits import fit_seed
 from qdrank.measures.matrix_kernels import ap_matrix
 from qdrank.queries.others import other_rows
 from qdrank.rankers.documents import FoldDocuments
-from qdrank.studies.lin2011.bank import HALVES, Clusters, FoldBank, Key
-from qdrank.studies.lin2011.clusters import PAIRS
+from qdrank.studies.lin2011.bank import Clustered, FoldBank, Key
 from qdrank.studies.lin2011.methods import Weights
 from qdrank.studies.lin2011.options import Readings
 from qdrank.studies.lin2011.representations import naive_choices, point_scale, relevant_choices, transformed
 from qdrank.studies.lin2011.scores import combined, distributions, divergences, scaled
 from qdrank.studies.lin2011.training import seen_rows
-from qdrank.studies.lin2011.units import halves
-from qdrank.studies.lin2011.weights import distance_weights, median_distance, select_weights
+from qdrank.studies.lin2011.weights import distance_weights, select_weights
 
 
 @dataclass(frozen=True)
@@ -77,26 +74,6 @@ def model_scores(X: FloatArray, W: FloatArray) -> FloatArray:
     return W @ X.T
 
 
-class Clustered(NamedTuple):
-    """The models of a clustering at one lambda, and what the algorithms know of the training queries.
-
-    Attributes
-    ----------
-    weights, centres : (m, n_features) of the models; (m, n_columns) of the clusters, NaN where one is empty
-    width : median distance of the training queries from the centre of their cluster; 0 where documents are clustered
-    member_cluster, member_delta, member_precision : (n_members,)
-        Cluster of each training query that belongs to one, and divergence and precision of the cluster's model on it;
-        none where queries are clustered.
-    """
-
-    weights: FloatArray
-    centres: FloatArray
-    width: float
-    member_cluster: IntArray
-    member_delta: FloatArray
-    member_precision: FloatArray
-
-
 class LinFold:
     """A fold with its clusters and models.
 
@@ -128,7 +105,6 @@ class LinFold:
             for name, part in documents.parts.items()
             if part.n_queries
         }
-        self._models: dict[tuple[Key, float], Clustered] = {}
 
     @property
     def validation(self) -> str:
@@ -143,39 +119,7 @@ class LinFold:
     def local(self, role: str, key: Key, lam: float) -> ClusterScores:
         """Local models of one clustering on the documents of one role."""
         draw = fit_seed(self.base, key.seed)
-        return ClusterScores(self.roles[role], self.models(key, lam), self.readings, self.point_scale, draw)
-
-    def models(self, key: Key, lam: float) -> Clustered:
-        """The models of one clustering."""
-        if (key, lam) not in self._models:
-            self._models[key, lam] = self._clustered(key, lam)
-        return self._models[key, lam]
-
-    def _clustered(self, key: Key, lam: float) -> Clustered:
-        W, clusters = self.bank.weights(key, lam), self.bank.clusters(key)
-        if key.scheme.startswith(PAIRS):
-            return Clustered(W, clusters.centres, 0.0, *self._members(clusters, key, lam))
-        train, (mean, inverse) = self.roles["train"], self.point_scale
-        label = np.zeros(train.part.n_queries, dtype=np.int64)
-        label[clusters.query] = clusters.cluster
-        width = median_distance((train.points - mean) * inverse, clusters.centres, label)
-        return Clustered(W, clusters.centres, width, np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0))
-
-    def _members(self, clusters: Clusters, key: Key, lam: float) -> tuple[IntArray, FloatArray, FloatArray]:
-        """Cluster, divergence and precision of the training queries of the clusters."""
-        readings, train, W = self.readings, self.roles["train"], self.bank.weights(key, lam)
-        query, cluster = clusters.members(readings.membership)
-        rows, bounds = rows_of_queries(train.offsets, query)
-        member = np.repeat(np.arange(len(query)), np.diff(bounds))
-        scores = np.einsum("nf,nf->n", train.X[rows], W[cluster][member])
-        P, base = (distributions(s, bounds, readings.distribution) for s in (scores, train.base[rows]))
-        delta = divergences(P[None], base, bounds, readings.divergence)[0]
-        if readings.confidence_from == "inner":
-            of_halves = np.stack([self.bank.weights(key, lam, half) for half in HALVES])
-            left_out = np.where(halves(train.part.n_queries, self.base)[query], 0, 1)
-            scores = np.einsum("nf,nf->n", train.X[rows], of_halves[left_out, cluster][member])
-        ap = ap_matrix(np.ascontiguousarray(scores[None]), train.part.y[rows] > 0, bounds)[0]
-        return cluster, delta, ap * train.retrieved_share[query]
+        return ClusterScores(self.roles[role], self.bank.models(key, lam), self.readings, self.point_scale, draw)
 
 
 class ClusterScores:

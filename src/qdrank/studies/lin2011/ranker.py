@@ -13,9 +13,9 @@ from qdrank.learners.ranksvm.kernels import one_thread
 from qdrank.learners.refits import fit_seed
 from qdrank.rankers.base import QueryRanker, Validation
 from qdrank.rankers.documents import FoldDocuments
-from qdrank.studies.lin2011.bank import FoldBank, Key
+from qdrank.studies.lin2011.bank import Clustered, FoldBank, Key
 from qdrank.studies.lin2011.clusters import RANDOM
-from qdrank.studies.lin2011.fold import Clustered, ClusterScores, LinFold, Role, role_of, scores_for
+from qdrank.studies.lin2011.fold import ClusterScores, LinFold, Role, role_of, scores_for
 from qdrank.studies.lin2011.methods import Weights
 from qdrank.studies.lin2011.options import Readings
 from qdrank.studies.lin2011.training import train_singles
@@ -76,7 +76,7 @@ class ClusterRanker(QueryRanker):
             ms=[self.m], seeds=[self.seed], base=self.base, random=random, starts=self.starts, readings=readings
         )
         shop = Workshop(documents, self.reference, {self.lam: singles[self.lam]}, single, plan, tol=self.tol)
-        bank = FoldBank(*shop.run([Key(unit, self.seed, self.m)], only=self.scheme), train.query_id)
+        bank = FoldBank(shop.run([Key(unit, self.seed, self.m)], only=self.scheme))
         fold = LinFold(
             documents, self.reference, documents.stored(single), bank, readings, base=self.base, starts=self.starts
         )
@@ -86,7 +86,7 @@ class ClusterRanker(QueryRanker):
         """Take the models that a fold has trained."""
         key = Key(self.scheme, self.seed, self.m)
         self.single_, self.points_ = fold.single, fold.point_scale
-        self.local_ = None if self.kind == "single" else fold.models(key, self.lam)
+        self.local_ = None if self.kind == "single" else fold.bank.models(key, self.lam)
         return self
 
     def predict(self, documents: Judged, vectors: FloatArray) -> FloatArray:

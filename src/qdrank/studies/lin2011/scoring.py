@@ -22,12 +22,11 @@ from qdrank.store import read, write
 from qdrank.store.lists import list_column, repeated
 from qdrank.studies.lin2011.bank import FoldBank, Key, gathered_shards
 from qdrank.studies.lin2011.clusters import PAIRS, RANDOM
-from qdrank.studies.lin2011.controls import Perturbed, directions, matched, ranked
 from qdrank.studies.lin2011.fold import LinFold, model_scores, picked
 from qdrank.studies.lin2011.methods import BY_NAME, METHODS, NAIVE, RANKSVM, Kind, Weights
 from qdrank.studies.lin2011.options import Grid, Readings
 from qdrank.studies.lin2011.ranker import ClusterRanker, ranker_of
-from qdrank.studies.lin2011.shapes import CLUSTER_MODELS_SHAPE, CLUSTERS_SHAPE
+from qdrank.studies.lin2011.shapes import CLUSTERS_SHAPE
 from qdrank.studies.lin2011.singles import load_singles
 from qdrank.studies.running import FoldRun, View
 
@@ -91,11 +90,7 @@ def write_scores(
 
 
 def _fold(files: Mapping[str, Any], documents: FoldDocuments, readings: Readings, starts: int, seed: int) -> LinFold:
-    bank = FoldBank(
-        gathered_shards([read(path, CLUSTERS_SHAPE) for path in files["clusters"]]),
-        gathered_shards([read(path, CLUSTER_MODELS_SHAPE) for path in files["models"]]),
-        documents.parts["train"].query_id,
-    )
+    bank = FoldBank(gathered_shards([read(path, CLUSTERS_SHAPE) for path in files["clusters"]]))
     single = documents.stored(load_singles(read(files["singles"], "models"), documents).weights)
     return LinFold(documents, reference_column(files["columns"]), single, bank, readings, base=seed, starts=starts)
 
@@ -177,7 +172,7 @@ def _models(options: OfSeed, m: int, lam: float) -> Iterator[tuple[str, FloatArr
     queries, X = ValidationQueries.of(local.role.part, measure="ap", seed=fold.base), local.role.X
     yield "", local.models.weights
     if PAIRS + RANDOM in fold.bank.schemes:
-        yield "-random", fold.bank.weights(Key(PAIRS + RANDOM, options.seed, m), lam)
+        yield "-random", fold.bank.models(Key(PAIRS + RANDOM, options.seed, m), lam).weights
     # isotropic on the learner's scale, where features are comparable
     drawn = np.random.SeedSequence([fold.base, options.seed]).generate_state(1)[0]
     steps, inverse = directions(m, len(fold.single), seed=int(drawn)), fold.documents.inverse
@@ -198,13 +193,69 @@ def _ranked(run: FoldRun, kind: str, ap: FloatArray, single: FloatArray) -> pa.T
 def clusters_summary(name: str, fold: LinFold) -> pa.Table:
     """One row per clustering and lambda: clusters, empty ones, those that fell back to the global model, their sizes."""
     rows = []
-    for key, lam, table in fold.bank.models():
-        clusters = fold.bank.clusters(key)
-        queries = np.bincount(clusters.cluster, minlength=key.m)
+    for key, lam, table in fold.bank.tables():
+        queries, pairs = (table.column(name).to_numpy() for name in ("queries", "pairs"))
         row = {"fold": name, "scheme": key.scheme, "seed": key.seed, "clusters": key.m, "lam": lam}
-        row |= {"empty": int(np.isnan(clusters.centres[:, 0]).sum())}
-        row |= {"fallback": int((table.column("pairs").to_numpy() == 0).sum())}
+        row |= {"empty": int((queries == 0).sum()), "fallback": int((pairs == 0).sum())}
         row |= {"queries_mean": float(queries.mean()), "queries_least": int(queries.min())}
         row |= {"queries_most": int(queries.max()), "largest_gap": float(table.column("gap").to_numpy().max())}
         rows.append(row)
     return pa.Table.from_pylist(rows)
+
+
+#: Range of the sizes of perturbations, relative to the length of the global weights.
+SIZES = (1e-4, 1e4)
+
+
+@dataclass(frozen=True)
+class Perturbed:
+    """Random perturbations of the global weights.
+
+    Attributes
+    ----------
+    W : (m, n_features)
+    size : approximate length of a perturbation relative to that of the global weights
+    wanted, reached : mean average precision of the local and of the perturbed models on the queries used for matching
+    """
+
+    W: FloatArray
+    size: float
+    wanted: float
+    reached: float
+
+
+def directions(m: int, d: int, *, seed: int) -> FloatArray:
+    """Random directions (m, d), each of length about 1; the first ones do not depend on ``m``."""
+    drawn: FloatArray = np.stack([np.random.default_rng([seed, i]).standard_normal(d) for i in range(m)])
+    scaled: FloatArray = drawn / np.sqrt(d)
+    return scaled
+
+
+def matched(
+    w: FloatArray, steps: FloatArray, mean_ap: Callable[[FloatArray], float], wanted: float, *, rounds: int = 18
+) -> Perturbed:
+    """Perturbations ``w + size |w| steps`` whose mean average precision is ``wanted``, found by bisection.
+
+    Parameters
+    ----------
+    w : (d,) global weights on the learner's scale
+    steps : (m, d) as from `directions`
+    mean_ap : mean average precision of models (m, d) over validation or training queries, never test queries
+    wanted : that of the local models on the same queries
+    """
+    length = float(np.linalg.norm(w)) or 1.0
+    low, high = np.log(SIZES)
+    tried: dict[float, float] = {0.0: mean_ap(w[None])}
+    if tried[0.0] > wanted:
+        for _ in range(rounds):
+            middle = float((low + high) / 2)
+            size = float(np.exp(middle))
+            tried[size] = mean_ap(w + size * length * steps)
+            low, high = (middle, high) if tried[size] > wanted else (low, middle)
+    size = min(tried, key=lambda s: (abs(tried[s] - wanted), s))
+    return Perturbed(w + size * length * steps, size, wanted, tried[size])
+
+
+def ranked(ap: FloatArray) -> FloatArray:
+    """Average precisions (m, n_queries) of local models, best first for each query: (n_queries, m)."""
+    return -np.sort(-ap.T, axis=1)

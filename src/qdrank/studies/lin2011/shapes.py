@@ -6,37 +6,29 @@ import pyarrow as pa
 
 from qdrank.store.schemas import NUMBERS, Shape, Vector
 
-_TEXT, _NUMBER = pa.string(), pa.float64()
+_NUMBER = pa.float64()
 
-# Clusters of documents or of queries: one row per scheme of clusterings, seed, number of clusters and cluster. The
-# centres of an empty cluster are NaN; counts go with queries.
+# A cluster and its model at one lambda: one row per scheme of clusterings, seed, number of clusters, lambda and cluster. The
+# centre of an empty cluster is NaN; a cluster without pairs has the global model (fallback); queries counts the training
+# queries with an item in it. Where documents are clustered, divergence and precision are those of the model on each training
+# query that belongs to it; where queries are, width is their median distance from their centres.
 CLUSTERS_SHAPE = Shape(
     "clusters",
     {
-        "scheme": _TEXT,
+        "scheme": pa.string(),
         "seed": pa.int32(),
         "m": pa.int32(),
-        "cluster": pa.int32(),
-        "items": pa.int64(),
-        "centre": NUMBERS,
-        "queries": pa.list_(pa.field("item", _TEXT, nullable=False)),
-        "counts": pa.list_(pa.field("item", pa.int32(), nullable=False)),
-    },
-)
-# Linear models of clusters, and whether each is the global model because its cluster has no pairs.
-CLUSTER_MODELS_SHAPE = Shape(
-    "cluster_models",
-    {
-        "scheme": _TEXT,
-        "seed": pa.int32(),
-        "m": pa.int32(),
-        "cluster": pa.int32(),
-        "trained_on": _TEXT,
         "lam": _NUMBER,
+        "cluster": pa.int32(),
+        "centre": NUMBERS,
+        "queries": pa.int64(),
         "pairs": pa.int64(),
         "fallback": pa.bool_(),
         "gap": _NUMBER,
         "iterations": pa.int32(),
+        "width": _NUMBER,
+        "divergence": NUMBERS,
+        "precision": NUMBERS,
         "weights": Vector(_NUMBER),
     },
 )

@@ -11,7 +11,7 @@ from qdrank.studies.steps import Step, scores_and_rankers
 _ROOM = "qdrank.studies.lin2011"
 _JUDGED = {"judged": "judged.parquet"}
 _SINGLES = {"singles": "{fold}/models/lin-singles.parquet"}
-_SHARDS = {name: f"{{fold}}/lin/shards/{{scatteritem}}.{name}.parquet" for name in ("clusters", "models")}
+_SHARDS = {"clusters": "{fold}/lin/shards/{scatteritem}.parquet"}
 _CHOICES = "{fold}/choices/lin-ranksvm.parquet"
 #: Convention of the study's measures.
 CONVENTION = "letor4"

@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 
 from qdrank.datasets.columns import reference_column
 from qdrank.errors import InputError
-from qdrank.layout import FloatArray
+from qdrank.layout import FloatArray, IntArray, rows_of_queries
 from qdrank.learners.ranksvm.estimator import Model
 from qdrank.learners.ranksvm.kernels import one_thread
+from qdrank.measures.matrix_kernels import ap_matrix
 from qdrank.rankers.documents import FeatureScale, FoldDocuments, load_fold
 from qdrank.store import read, write
 from qdrank.store.lists import joined, no_rows
-from qdrank.studies.lin2011.bank import ALL_QUERIES, HALVES, Key, cluster_sizes_table, models_table
+from qdrank.studies.lin2011.bank import Clustered, Key, clusters_table
 from qdrank.studies.lin2011.clusters import (
     PAIRS,
     TRANSFORMED,
@@ -28,11 +29,14 @@ from qdrank.studies.lin2011.clusters import (
     relevant_items,
     shuffled,
 )
+from qdrank.studies.lin2011.fold import role_of
 from qdrank.studies.lin2011.options import Readings
-from qdrank.studies.lin2011.representations import standardised_rows, transformed
-from qdrank.studies.lin2011.shapes import CLUSTER_MODELS_SHAPE, CLUSTERS_SHAPE
+from qdrank.studies.lin2011.representations import standardised_rows
+from qdrank.studies.lin2011.scores import distributions, divergences
+from qdrank.studies.lin2011.shapes import CLUSTERS_SHAPE
 from qdrank.studies.lin2011.singles import load_singles
-from qdrank.studies.lin2011.training import Trainer, seen_rows
+from qdrank.studies.lin2011.training import Trainer
+from qdrank.studies.lin2011.weights import median_distance
 
 
 @dataclass(frozen=True)
@@ -103,51 +107,66 @@ class Workshop:
         tol: float = 1e-6,
     ) -> None:
         self.documents, self.plan = documents, plan
-        self.train = documents.parts["train"]
         self.trainer = Trainer(documents, singles, chosen, tol=tol)
-        self.vectors = seen_rows(documents, self.train).astype(np.float64)
-        self.base = self.train.X[:, reference].astype(np.float64)
-        self.single = self.vectors @ chosen
+        self.role = role_of(documents.parts["train"], documents, reference, documents.stored(chosen), plan.readings)
 
     def run(
         self, wanted: Sequence[Unit], log: Callable[[str], object] = lambda _: None, *, only: str | None = None
-    ) -> tuple[pa.Table, pa.Table]:
-        """The artifacts ``clusters`` and ``cluster_models`` of some units; ``only``: of this one of their schemes."""
-        # What a shard without work writes.
-        clusters = [no_rows(CLUSTERS_SHAPE)]
-        models = [no_rows(CLUSTER_MODELS_SHAPE, weights=self.train.X.shape[1])]
+    ) -> pa.Table:
+        """The artifact ``clusters`` of some units; ``only``: of this one of their schemes."""
+        tables = [no_rows(CLUSTERS_SHAPE, weights=self.role.X.shape[1])]  # what a shard without work writes
         with one_thread():
             for unit in wanted:
                 for clustering in self.clusterings(unit):
-                    if only not in (None, clustering.scheme):
-                        continue
-                    log(f"{clustering.scheme}, seed {unit.seed}, {unit.m} clusters")
-                    clusters.append(cluster_sizes_table(clustering, self.train.query_id))
-                    models += self._trained(clustering)
-        return joined(clusters), joined(models)
+                    if only in (None, clustering.scheme):
+                        log(f"{clustering.scheme}, seed {unit.seed}, {unit.m} clusters")
+                        tables += self._trained(clustering)
+        return joined(tables)
 
     def clusterings(self, unit: Unit) -> Iterator[Clustering]:
         """Every clustering of a unit."""
-        scheme, seed, m = unit
-        items = relevant_items(self.train, self.vectors) if scheme == PAIRS else query_items(self._points())
+        (scheme, seed, m), role = unit, self.role
+        items = (
+            relevant_items(role.part, role.vectors) if scheme == PAIRS else query_items(*standardised_rows(role.points))
+        )
         clustering = cluster(scheme, items, m, seed=seed, base=self.plan.base, starts=self.plan.starts)
         yield clustering
         if self.plan.random:
             yield shuffled(clustering, base=self.plan.base)
 
-    def _points(self) -> FloatArray:
-        points = transformed(self.base, self.single, self.train.offsets, self.plan.readings)
-        return standardised_rows(points)[0]
-
     def _trained(self, clustering: Clustering) -> Iterator[pa.Table]:
-        key = Key(clustering.scheme, clustering.seed, clustering.m)
-        subsets: dict[str, NDArray[np.bool_] | None] = {ALL_QUERIES: None}
-        if self.plan.readings.confidence_from == "inner" and clustering.scheme.startswith(PAIRS):
-            first = halves(self.train.n_queries, self.plan.base)
-            subsets |= {HALVES[0]: ~first, HALVES[1]: first}
-        for trained_on, only in subsets.items():
-            for lam, models in self.trainer.fit(clustering, self.plan.readings.training_set, only).items():
-                yield models_table(key, trained_on, lam, models, self.documents.stored(models.W))
+        key, readings = Key(clustering.scheme, clustering.seed, clustering.m), self.plan.readings
+        of_pairs = clustering.scheme.startswith(PAIRS)
+        first = halves(self.role.part.n_queries, self.plan.base)
+        apart = [~first, first] if of_pairs and readings.confidence_from == "inner" else []
+        of_halves = [self.trainer.fit(clustering, readings.training_set, only) for only in apart]
+        queries = np.bincount(clustering.touched[1], minlength=key.m)
+        for lam, models in self.trainer.fit(clustering, readings.training_set).items():
+            W = self.documents.stored(models.W)
+            if of_pairs:
+                inner = [self.documents.stored(one[lam].W) for one in of_halves]
+                known: tuple[Any, ...] = (0.0, *self._members(clustering, W, inner))
+            else:
+                width = median_distance(clustering.items.vectors, clustering.centres, clustering.label)
+                known = (width, np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0))
+            yield clusters_table(key, lam, Clustered(W, clustering.centres, *known), models, queries)
+
+    def _members(
+        self, clustering: Clustering, W: FloatArray, inner: Sequence[FloatArray]
+    ) -> tuple[IntArray, FloatArray, FloatArray]:
+        """Cluster, divergence and precision of the training queries of the clusters; ``inner`` are models without a half."""
+        readings, role = self.plan.readings, self.role
+        query, cluster = clustering.members(readings.membership)
+        rows, bounds = rows_of_queries(role.offsets, query)
+        member = np.repeat(np.arange(len(query)), np.diff(bounds))
+        scores = np.einsum("nf,nf->n", role.X[rows], W[cluster][member])
+        P, base = (distributions(s, bounds, readings.distribution) for s in (scores, role.base[rows]))
+        delta = divergences(P[None], base, bounds, readings.divergence)[0]
+        if inner:
+            left_out = np.where(halves(role.part.n_queries, self.plan.base)[query], 0, 1)
+            scores = np.einsum("nf,nf->n", role.X[rows], np.stack(inner)[left_out, cluster][member])
+        ap = ap_matrix(np.ascontiguousarray(scores[None]), role.part.y[rows] > 0, bounds)[0]
+        return cluster, delta, ap * role.retrieved_share[query]
 
 
 def train_units(
@@ -172,6 +191,4 @@ def train_units(
     wanted = ClusterPlan(readings=Readings(**readings), **plan)
     models = {lam: singles.models[lam] for lam in lambdas}
     workshop = Workshop(documents, reference_column(files["columns"]), models, singles.weights, wanted, tol=tol)
-    clusters, trained = workshop.run(shard_units(wanted, *shard), log)
-    write(out["clusters"], CLUSTERS_SHAPE, clusters)
-    write(out["models"], CLUSTER_MODELS_SHAPE, trained)
+    write(out["clusters"], CLUSTERS_SHAPE, workshop.run(shard_units(wanted, *shard), log))

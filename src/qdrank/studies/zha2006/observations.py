@@ -1,53 +1,47 @@
-"""Observations for the claims in the results of a data set: values per query."""
+"""What decides the claims in the results of a data set: values per query."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import chain
-
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 
 from qdrank.evaluation.observations import Observations
-from qdrank.evaluation.values import Values as Contrast
+from qdrank.evaluation.values import Values
+from qdrank.figures.numbers import where
 from qdrank.layout import FloatArray
 from qdrank.studies.making import Inputs, Shown
-from qdrank.studies.zha2006.claims import name
+from qdrank.studies.zha2006.claims import FIRST, REFITS, SHARE, name
+from qdrank.studies.zha2006.methods import method_name
 from qdrank.studies.zha2006.options import Cell
-from qdrank.studies.zha2006.reading import (
-    Values,
-    chosen_rows,
-    deviation,
-    differences,
-    fits_of,
-    map_fits,
-    regressors,
-    values,
-)
+from qdrank.studies.zha2006.reading import deviation, in_cell, measured
 from qdrank.studies.zha2006.shapes import CELLS_SHAPE, MAPS_SHAPE
-
-#: Kinds of fits whose test values are compared.
-COMPARED = (
-    *(("atvt", "plain"), ("fixed", "plain"), ("plain", "weak"), ("fixed", "weak"), ("l1", "atvt")),
-    *(("atvt", "centred"), ("centred", "plain"), ("scale", "plain"), ("atvt", "pairwise")),
-)
 
 
 def gather(inputs: Inputs, shown: Shown) -> tuple[pd.DataFrame, Observations]:
-    """Observations of one data set from its artifacts."""
+    """Values of the methods as shares of the plain regressor's mean, and the study's own observations."""
+    cells, maps = inputs.frame("cells", CELLS_SHAPE), inputs.frame("maps", MAPS_SHAPE)
     cell = shown.options["paper_alpha"], shown.options["paper_beta"]
-    topics = inputs.table("topics", "topics").select(["query_id", "type"]).to_pylist()
+    topics = inputs.frame("topics", "topics").set_index("query_id")["type"]
     # Affine copies are copies in grades: for other targets their names do not give the true maps.
-    known = shown.options["targets"] == "grades"
-    types = {row["query_id"]: row["type"] or "" for row in topics} if known else {}
-    return pd.DataFrame({"method": []}), observations(
-        inputs.table("cells", CELLS_SHAPE), inputs.table("maps", MAPS_SHAPE), cell, types
-    )
+    types = topics if shown.options["targets"] == "grades" else topics[:0]
+    return shares(cells), own_observations(cells, maps, cell, types)
 
 
-def observations(cells: pa.Table, maps: pa.Table, paper: Cell, types: dict[str, str]) -> Observations:
-    """Observations of one data set.
+def shares(cells: pd.DataFrame) -> pd.DataFrame:
+    """Test values of all methods, each divided by the mean of the plain regressor's first fit."""
+    return pd.concat(_shares(str(h), of) for h, of in measured(cells).groupby("h", sort=False))
+
+
+def _shares(h: str, of: pd.DataFrame) -> pd.DataFrame:
+    base = where(of, method="plain", fit=0)["value"].mean() or 1.0
+    refits = of[(of["method"] == "plain") & (of["fit"] > 0)].assign(method=f"plain-{REFITS}")
+    first = where(of, method="atvt", fit=0).assign(method=f"atvt-{FIRST}")
+    rows = pd.concat([of, refits, first])
+    return rows.assign(method=[method_name(h, kind) for kind in rows["method"]], **{SHARE: rows["value"] / base})
+
+
+def own_observations(cells: pd.DataFrame, maps: pd.DataFrame, paper: Cell, types: pd.Series) -> Observations:
+    """Observations that are no difference of two methods.
 
     Parameters
     ----------
@@ -57,62 +51,44 @@ def observations(cells: pa.Table, maps: pa.Table, paper: Cell, types: dict[str, 
     types : type of every query; in affine copies it names the query's map
     """
     claims: Observations = {}
-    for h in regressors(cells):
-        claims |= _differences(cells, h)
-        limit = values(cells, h, "limit scores")
-        claims[name(h, "limit")] = {"value": Contrast(limit.value, limit.query_id, limit.fold)}
-        claims |= _adjusted(maps, h, paper)
+    for h in maps["h"].unique():
+        limit = where(cells, role="test", h=h, kind="limit scores").sort_values("query_id")
+        claims[name(h, "limit")] = {"value": Values(limit["value"], limit["query_id"], limit["fold"])}
+        of_h = where(maps, h=h).sort_values(["fold", "query_id"])
+        claims |= _adjusted(in_cell(where(of_h, role="test"), paper), h)
         for kind, which in (("atvt", "recovered"), ("weak", "recovered, weak")):
-            if (ratio := _recovered(maps, h, kind, types)) is not None:
-                claims[name(h, which)] = {"difference": ratio}
+            claims |= _recovered(where(of_h, role="train", kind=kind), types, name(h, which))
     return claims
 
 
-def _differences(cells: pa.Table, h: str) -> Observations:
-    """Differences of the compared kinds, one per fit if they were refitted; kinds fitted once serve every fit."""
-    fits = {kind: fits_of(cells, h, kind) for kind in dict.fromkeys(chain.from_iterable(COMPARED))}
-    base = float(fits["plain"][0].value.mean()) or 1.0
-    claims = {name(h, f"{a} - {b}"): {"difference": _apart(fits[a], fits[b], base)} for a, b in COMPARED}
-    claims[name(h, "1 %")] = {"value": claims[name(h, "atvt - plain")]["difference"]}
-    if len(fits["plain"]) > 1:
-        claims[name(h, "atvt - refits")] = {"difference": _apart(fits["atvt"][:1], fits["plain"][1:], base)}
-    return claims
-
-
-def _apart(one: Sequence[Values], other: Sequence[Values], base: float) -> Contrast:
-    """Differences of two kinds as shares of the plain regressor's mean, paired by fit."""
-    apart, ids, folds = differences(one, other) / base, one[0].query_id, one[0].fold
-    return Contrast(apart, ids, folds)
-
-
-def _adjusted(maps: pa.Table, h: str, paper: Cell) -> Observations:
+def _adjusted(maps: pd.DataFrame, h: str) -> Observations:
     """Gains of the more adjusted half of the test queries, and of the other half with opposite sign, both doubled.
 
     The mean of these is the difference of the halves' mean gains. Every fit has its own maps, and so its own halves; where
     the number of queries is odd, the middle one of a fit counts nothing there, and the others a little more.
     """
-    fits = map_fits(maps, h, paper)
-    base = float(fits[0].column("plain").to_numpy().mean()) or 1.0
+    fits = map_fits(maps)
+    base = fits[0]["plain"].mean() or 1.0
     claims = {}
     for which in ("adjusted", "adjusted, varied"):
-        used = [fit.filter(fit.column("varied")) if which.endswith("varied") else fit for fit in fits]
-        if used[0].num_rows < 2:
+        used = [fit[fit["varied"]] if which.endswith("varied") else fit for fit in fits]
+        if len(used[0]) < 2:
             continue
-        signs, gains = zip(*(_signed_gains(fit) for fit in used), strict=True)
-        kept = (np.stack(signs) != 0).any(axis=0)
-        each = [2 * gain * kept.sum() / (sign != 0).sum() / base for sign, gain in zip(signs, gains, strict=True)]
-        ids, folds = (used[0].column(c).to_numpy(zero_copy_only=False)[kept] for c in ("query_id", "fold"))
-        by_fit = np.stack(each, axis=1)[kept]
-        whole = Contrast(by_fit, ids, folds)
-        claims[name(h, which)] = {"difference": whole}
+        signs = np.stack(
+            [_halves(deviation(*(fit[name].to_numpy() for name in ("alpha", "beta")))) for fit in used], axis=1
+        )
+        gains = np.stack([fit["value"] - fit["plain"] for fit in used], axis=1)
+        kept = (signs != 0).any(axis=1)
+        each = 2 * signs * gains * kept.sum() / (signs != 0).sum(axis=0) / base
+        of = used[0][kept]
+        claims[name(h, which)] = {"difference": Values(each[kept], of["query_id"], of["fold"])}
     return claims
 
 
-def _signed_gains(fit: pa.Table) -> tuple[FloatArray, FloatArray]:
-    """Half of each query in one fit, as of `_halves`, and the query's gain with that sign."""
-    alpha, beta, before, after = (fit.column(c).to_numpy() for c in ("alpha", "beta", "plain", "value"))
-    sign = _halves(deviation(alpha, beta))
-    return sign, sign * (after - before)
+def map_fits(maps: pd.DataFrame) -> list[pd.DataFrame]:
+    """Maps of all fits in a cell, the first and those to jittered targets."""
+    of_fits = maps[(maps["kind"] == "grid") | maps["kind"].str.startswith("fixed, fit ")]
+    return [of for _, of in of_fits.groupby("kind", sort=False)]
 
 
 def _halves(key: FloatArray) -> FloatArray:
@@ -123,15 +99,11 @@ def _halves(key: FloatArray) -> FloatArray:
     return sign
 
 
-def _recovered(maps: pa.Table, h: str, kind: str, types: dict[str, str]) -> Contrast | None:
+def _recovered(maps: pd.DataFrame, types: pd.Series, claim: str) -> Observations:
     """Alpha of queries of scale 2 over twice the mean alpha of those of scale 1, minus 1; within each fold."""
-    rows = chosen_rows(maps, h=h, kind=kind, role="train")
-    ids, folds = (rows.column(c).to_numpy(zero_copy_only=False) for c in ("query_id", "fold"))
-    scale = np.array([types.get(query, "")[:8] for query in ids])
-    if not {"scale 1,", "scale 2,"} <= set(scale):
-        return None
-    alpha = rows.column("alpha").to_numpy()
-    one = {fold: alpha[(folds == fold) & (scale == "scale 1,")].mean() for fold in np.unique(folds)}
-    twice = scale == "scale 2,"
-    ratio = alpha[twice] / (2 * np.array([one[fold] for fold in folds[twice]])) - 1
-    return Contrast(ratio, ids[twice], folds[twice])
+    scale = maps["query_id"].map(types).astype(str).str[:8]
+    one, two = maps[scale == "scale 1,"], maps[scale == "scale 2,"]
+    if one.empty or two.empty:
+        return {}
+    mean = two["fold"].map(one.groupby("fold")["alpha"].mean())
+    return {claim: {"difference": Values(two["alpha"] / (2 * mean) - 1, two["query_id"], two["fold"])}}
