@@ -14,7 +14,7 @@ from qdrank.evaluation.against import differences
 from qdrank.evaluation.comparison import compare, corrected_p
 from qdrank.evaluation.pairs import Pairs
 from qdrank.evaluation.run_files import MeasuredRun
-from qdrank.figures.numbers import pairs
+from qdrank.evaluation.values import pairs
 from qdrank.figures.style import error_bars
 
 

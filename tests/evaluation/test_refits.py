@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 from qdrank.errors import InputError
@@ -12,7 +13,7 @@ from qdrank.evaluation.deciding import decide
 from qdrank.evaluation.declared import UNCLEAR, Claim, Declaration, Rules
 from qdrank.evaluation.estimates import over_queries
 from qdrank.evaluation.observations import load_observations, observations_table
-from qdrank.evaluation.pairs import Pairs, paired_fits
+from qdrank.evaluation.pairs import Pairs
 from qdrank.evaluation.refits import (
     column_ends,
     doubt,
@@ -21,10 +22,9 @@ from qdrank.evaluation.refits import (
     shown_mean,
     table_ends,
 )
-from qdrank.evaluation.values import Values, cube, difference
+from qdrank.evaluation.values import Values, cube, difference, pairs
 from qdrank.evaluation.verdicts import decide_by_estimates
 from qdrank.figures.method_tables import spread_of_fits
-from qdrank.figures.numbers import pairs
 from qdrank.store import read, write
 
 
@@ -152,7 +152,7 @@ def test_measures_of_several_fits_are_joined_on_queries_and_fits():
     np.testing.assert_array_equal(of["single"], np.repeat(single, 3, axis=1))
     assert (pairs(measures, "single", "single", "ap").differences == 0).all()
     apart = difference(measures, "trees", "single", "ap")
-    np.testing.assert_array_equal(apart.value, trees - single)
+    np.testing.assert_allclose(apart.value, trees - single, atol=1e-12)
     assert apart.fold[:6].tolist() == ["fold0", "fold1"] * 3
     spread = spread_of_fits(measures, "ap")
     assert spread["fits"].to_dict() == {"trees": 3, "single": 1}
@@ -168,12 +168,10 @@ def test_fits_that_cannot_be_joined_are_refused():
 
 
 def test_rankers_are_paired_by_fit_and_one_fit_serves_all():
-    ids, once, often = np.array(["a", "b"], dtype=object), np.array([[0.5], [0.25]]), np.array([[0.1, 0.3], [0.2, 0.4]])
-    pairs = paired_fits(ids, once, often)
-    np.testing.assert_allclose(pairs.by_fit, [[0.4, 0.2], [0.05, -0.15]])
-    np.testing.assert_allclose(pairs.differences, [0.3, -0.05])
-    with pytest.raises(InputError, match="2 fits, the other 3"):
-        paired_fits(ids, often, np.ones((2, 3)))
+    once, often = np.array([[0.5], [0.25]]), np.array([[0.1, 0.3], [0.2, 0.4]])
+    apart = pairs(measured(once=once, often=often), "once", "often", "ap")
+    np.testing.assert_allclose(apart.by_fit, [[0.4, 0.2], [0.05, -0.15]])
+    np.testing.assert_allclose(apart.differences, [0.3, -0.05])
 
 
 def test_tables_and_figures_widen_their_intervals_by_the_fits():

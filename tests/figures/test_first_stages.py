@@ -7,8 +7,8 @@ import pyarrow as pa
 import pytest
 
 from qdrank.evaluation.comparison import compare
+from qdrank.evaluation.values import pairs
 from qdrank.figures.methods import first_stages_table, methods_table
-from qdrank.figures.numbers import pairs
 
 INTERVAL = {"level": 0.95, "resamples": 200, "seed": 1}
 LABELS = {"reference": "first stage", "rm3": "RM3", "ranksvm": "RankSVM"}

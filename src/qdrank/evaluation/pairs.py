@@ -86,13 +86,6 @@ def _column(query: ArrayLike, values: ArrayLike, which: str) -> tuple[NDArray[An
     return ids, column
 
 
-def paired_fits(query: NDArray[Any], a: FloatArray, b: FloatArray) -> Pairs:
-    """Values (n_queries, n_fits) of two rankers on the same queries, paired by fit; one fitted once serves every fit."""
-    if a.shape[1] != b.shape[1] and 1 not in (a.shape[1], b.shape[1]):
-        raise InputError(f"one ranker has {a.shape[1]} fits, the other {b.shape[1]}", fix="run both again")
-    return Pairs(query, a.mean(axis=1), b.mean(axis=1), by_fit=a - b)
-
-
 @dataclass(frozen=True)
 class FoldMeans:
     """Means of a measure over test queries.

@@ -15,9 +15,10 @@ from qdrank.evaluation.comparison import compare, guarded
 from qdrank.evaluation.difficulty import Difficulty, breakdown, difficulty
 from qdrank.evaluation.pairs import Pairs
 from qdrank.evaluation.significance import holm, paired_t
+from qdrank.evaluation.values import pairs
 from qdrank.figures.difficulty import readable_breakdown
 from qdrank.figures.method_tables import spread_of_fits
-from qdrank.figures.numbers import chosen, pairs
+from qdrank.figures.numbers import chosen
 from qdrank.measures.names import parse
 from qdrank.rankers.methods import CLASSIC
 from qdrank.rankers.stages import FIRST_STAGES
