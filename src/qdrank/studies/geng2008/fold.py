@@ -13,15 +13,15 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from qdrank.datasets.judged import Judged
-from qdrank.layout import FloatArray, IntArray
-from qdrank.learners.choose import ValidationQueries
+from qdrank.layout import FloatArray, IntArray, rows_of
+from qdrank.learners.choose import ValidationQueries, choice_rows, choose
 from qdrank.learners.regularised import most_regularised_first
 from qdrank.measures.compute import measure as measure_of
 from qdrank.queries.artifacts import Queries, load_neighbours, load_queries
 from qdrank.queries.fitted import load_metric
 from qdrank.queries.metrics import Euclidean
 from qdrank.queries.recipe import Recipe, load_document_vectors
-from qdrank.rankers.base import QueryRanker, Validation
+from qdrank.rankers.base import QueryRanker
 from qdrank.rankers.documents import FeatureScale, FoldDocuments, load_fold, one_model_scores, query_scores
 from qdrank.rankers.one_model import LinearRanker
 from qdrank.rankers.ready import ReadyModels
@@ -178,26 +178,27 @@ class FoldModels(FoldQueries):
         return made
 
 
-class ViewOfModels(View):
-    """Documents on which the models of training queries are not judged, since they have learned from them."""
-
-    @property
-    def watched(self) -> Validation:
-        """The validation queries; without any nothing is chosen."""
-        return self.parts["vali"]
-
-
 def fold_run(fold: str, models: FoldModels, recipe: Recipe, *, measure: str, **given: Any) -> FoldRun:
     """The methods of a fold with models, as validation chooses them; ``recipe`` makes vectors of new queries."""
-    of, documents, qc = models.queries, models.documents, models.guessers["qc"]
-    alone = Queries(of.query_id, of.role, of.type, of.train_index, qc.columns)
+
+    def view(method: str, recipe: Recipe) -> View:
+        columns, ids = models.guessers[method].columns, models.queries.query_id
+        return View.of(models.documents, lambda part: columns[rows_of(part.query_id, ids)], recipe, scaled=False)
+
     views = {
-        "": ViewOfModels.of(documents, scaled=False),
-        "vectors": ViewOfModels.of(documents, lambda part: of.of(part.query_id), recipe, scaled=False),
-        "query": ViewOfModels.of(documents, lambda part: alone.of(part.query_id), qc.recipe or recipe, scaled=False),
+        "": View.of(models.documents, scaled=False),
+        "vectors": view("qc-documents", recipe),
+        "query": view("qc", models.guessers["qc"].recipe or recipe),
     }
     run = FoldRun(fold, views, models, measure, models.seed, **given)
-    return run.run(BY_NAME[method] for method in scored(models.options))
+    if models.documents.parts["vali"].n_queries:
+        return run.run(BY_NAME[method] for method in scored(models.options))
+    for method in scored(models.options):  # by hand: local models know the training queries, which decide elsewhere
+        (ranker,), sees = models.tried(method), BY_NAME[method].sees
+        run.made[method], run.sees[method] = ranker, sees
+        run.scores[method] = [ranker.predict(*views[sees].parts["test"])]
+        run.choices += choice_rows(fold, method, [""], choose([(method, float("nan"))]), measure)
+    return run
 
 
 def write_fold(

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from qdrank.datasets.judged import Judged
 from qdrank.layout import FloatArray, IntArray
 from qdrank.learners.choose import ValidationQueries
-from qdrank.measures.definitions import gains
+from qdrank.measures import gains
 from qdrank.rankers.base import Validation
 from qdrank.rankers.tuning import query_values_of
 from qdrank.studies.zha2006.options import Options
