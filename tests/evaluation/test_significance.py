@@ -30,7 +30,6 @@ def test_values_are_joined_on_query_id_whatever_their_order():
     pairs = join(["q2", "q1", "q3"], [0.2, 0.1, 0.3], ["q3", "q2", "q1"], [3.0, 2.0, 1.0])
     assert list(pairs.query) == ["q1", "q2", "q3"]
     np.testing.assert_array_equal(pairs.a * 10, pairs.b)
-    assert pairs.dropped == 0
 
 
 def test_objects_and_text_are_the_same_ids():
@@ -38,13 +37,10 @@ def test_objects_and_text_are_the_same_ids():
     np.testing.assert_array_equal(pairs.differences, [0, 0])
 
 
-def test_unmatched_queries_are_refused_or_dropped_and_counted():
+def test_unmatched_queries_are_refused():
     arguments = (["a", "b", "c"], [1, 2, 3], ["b", "c", "d"], [2, 3, 4])
     with pytest.raises(InputError, match="2 queries are measured for only one of the two rankers"):
         join(*arguments)
-    pairs = join(*arguments, unmatched="drop")
-    assert list(pairs.query) == ["b", "c"]
-    assert pairs.dropped == 2
 
 
 @pytest.mark.parametrize(

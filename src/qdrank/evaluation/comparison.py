@@ -13,7 +13,7 @@ from qdrank.evaluation.guard import lacking
 from qdrank.evaluation.intervals import Interval, table_interval
 from qdrank.evaluation.pairs import Pairs
 from qdrank.evaluation.power import detectable_difference
-from qdrank.evaluation.refits import over_pairs
+from qdrank.evaluation.refits import over_refits
 from qdrank.evaluation.significance import PairedTest, holm, paired_t, permutation, wilcoxon
 
 DETECTABLE = "smallest detectable difference (power 0.8)"
@@ -67,7 +67,7 @@ class Comparison:
     @cached_property
     def boot(self) -> tuple[float, float]:
         """Studentised bootstrap interval of the difference at ``level``, which must agree with a t test that finds one."""
-        return (nan, nan) if self.lacks else over_pairs(self.pairs).bootstrap(self.level)
+        return (nan, nan) if self.lacks else over_refits(self.pairs.by_fit).bootstrap(self.level)
 
     def verdict(self, *, alpha: float = 0.05, p: float | None = None) -> str:
         """The conclusion at level ``alpha``; ``p`` is the t test's unless an adjusted one is given."""
@@ -102,7 +102,7 @@ def compare(
     ``family`` is the number of comparisons whose p-values are corrected together. The smallest detectable difference is at
     ``alpha / family``, the level of the first step of Holm's procedure.
     """
-    d, estimate = pairs.differences, over_pairs(pairs)
+    d, estimate = pairs.differences, over_refits(pairs.by_fit)
     rules = rules or Rules()
     interval = table_interval(d, seed=seed, level=level, resamples=resamples, rules=rules)
     low, high = estimate.widened((interval.low, interval.high), 1 - level)
@@ -129,7 +129,7 @@ def compare(
 def guarded(pairs: Pairs, level: float) -> tuple[str, tuple[float, float]]:
     """What is missing for a verdict at ``level``, in words, and the bootstrap interval that must agree with the t test."""
     lacks = lacking(pairs.differences, level)
-    return lacks, (nan, nan) if lacks else over_pairs(pairs).bootstrap(level)
+    return lacks, (nan, nan) if lacks else over_refits(pairs.by_fit).bootstrap(level)
 
 
 def corrected_p(comparisons: Sequence[Comparison], *, family: str) -> list[float]:

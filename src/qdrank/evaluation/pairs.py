@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -26,15 +26,17 @@ class Pairs:
     ----------
     query : (n_queries,) ids, ascending, so that the order of the input does not matter
     a, b : (n_queries,) the values; of rankers that were fitted several times, means over the fits
-    dropped : queries that only one of the two had
-    by_fit : (n_queries, n_fits) differences of every fit; None if both were fitted once
+    by_fit : (n_queries, n_fits) differences of every fit, rounded; those of the values where both were fitted once
     """
 
     query: NDArray[Any]
     a: FloatArray
     b: FloatArray
-    dropped: int = 0
-    by_fit: FloatArray | None = None
+    by_fit: FloatArray = field(default_factory=lambda: np.empty((0, 0)))
+
+    def __post_init__(self) -> None:
+        apart = self.by_fit if self.by_fit.size else (self.a - self.b)[:, None]
+        object.__setattr__(self, "by_fit", np.round(apart, _DECIMALS))
 
     @property
     def differences(self) -> FloatArray:
@@ -47,14 +49,7 @@ class Pairs:
         return len(self.query)
 
 
-def join(
-    query_a: ArrayLike,
-    a: ArrayLike,
-    query_b: ArrayLike,
-    b: ArrayLike,
-    *,
-    unmatched: Literal["error", "drop"] = "error",
-) -> Pairs:
+def join(query_a: ArrayLike, a: ArrayLike, query_b: ArrayLike, b: ArrayLike) -> Pairs:
     """Pair the values ``a`` and ``b`` on their queries' ids; the two may come in different orders.
 
     Raises `InputError` if an id occurs twice, a value is not finite, queries do not match, or none is left.
@@ -63,23 +58,21 @@ def join(
     ----------
     query_a, a : (n_a,) ids and values of the first ranker
     query_b, b : (n_b,) ids and values of the second
-    unmatched : whether a query that only one ranker has is an error, or is dropped and counted
     """
     ids_a, values_a = _column(query_a, a, "first")
     ids_b, values_b = _column(query_b, b, "second")
     if ids_a.dtype.kind != ids_b.dtype.kind and {ids_a.dtype.kind, ids_b.dtype.kind} & set("US"):
         raise InputError("the query ids of one ranker are text, those of the other are not")
     both, rows_a, rows_b = np.intersect1d(ids_a, ids_b, assume_unique=True, return_indices=True)
-    dropped = len(ids_a) + len(ids_b) - 2 * len(both)
-    if dropped and unmatched == "error":
+    if len(alone := np.setxor1d(ids_a, ids_b, assume_unique=True)):
         raise InputError(
-            f"{dropped} queries are measured for only one of the two rankers",
-            found=str(np.setxor1d(ids_a, ids_b, assume_unique=True)[0]),
-            fix="measure both on the same queries, or pass unmatched='drop'",
+            f"{len(alone)} queries are measured for only one of the two rankers",
+            found=str(alone[0]),
+            fix="measure both on the same queries",
         )
     if len(both) == 0:
         raise InputError("the two rankers have no query in common")
-    return Pairs(both, values_a[rows_a], values_b[rows_b], dropped)
+    return Pairs(both, values_a[rows_a], values_b[rows_b])
 
 
 def _column(query: ArrayLike, values: ArrayLike, which: str) -> tuple[NDArray[Any], FloatArray]:

@@ -32,7 +32,6 @@ from qdrank.errors import InputError
 from qdrank.evaluation.estimates import Estimate, behind, over_queries, satterthwaite
 from qdrank.evaluation.guard import lacking
 from qdrank.evaluation.intervals import column_intervals, table_interval
-from qdrank.evaluation.pairs import Pairs
 from qdrank.layout import FloatArray
 
 
@@ -80,13 +79,6 @@ def over_refits(values: FloatArray) -> Estimate:
         fits=fits,
         fit_spread=spread,
     )
-
-
-def over_pairs(pairs: Pairs) -> Estimate:
-    """Mean difference of two rankers, over queries and, if one was fitted several times, over fits."""
-    if pairs.by_fit is None or pairs.by_fit.shape[1] == 1:
-        return over_queries(pairs.differences)
-    return over_refits(pairs.by_fit)
 
 
 def table_ends(values: FloatArray, **interval: Any) -> tuple[float, float]:

@@ -14,7 +14,7 @@ from scipy.special import ndtr, stdtr
 
 from qdrank.errors import InputError
 from qdrank.evaluation.pairs import Pairs
-from qdrank.evaluation.refits import over_pairs
+from qdrank.evaluation.refits import over_refits
 from qdrank.layout import FloatArray
 
 _EXACT_WILCOXON = 50
@@ -50,7 +50,7 @@ def paired_t(pairs: Pairs) -> PairedTest:
     """
     if pairs.n < 2:
         raise InputError("a paired t test needs at least two queries", found=str(pairs.n))
-    estimate = over_pairs(pairs)
+    estimate = over_refits(pairs.by_fit)
     t = estimate.mean / estimate.error if estimate.error > 0 else 0.0
     return PairedTest("paired t", t, float(2 * stdtr(estimate.df, -abs(t))), estimate.mean, pairs.n)
 

@@ -120,7 +120,7 @@ class TwoRuns:
         kept = np.array([query in answered for query in pairs.query.tolist()], dtype=bool)
         if not kept.any():
             raise InputError("no judged query is answered by both runs", fix="leave --missing skip out")
-        return replace(pairs, query=pairs.query[kept], a=pairs.a[kept], b=pairs.b[kept])
+        return Pairs(pairs.query[kept], pairs.a[kept], pairs.b[kept])
 
     @property
     def lacks(self) -> str:

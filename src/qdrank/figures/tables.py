@@ -162,15 +162,6 @@ def write_tables(tables: Mapping[str, tuple[pa.Table | pd.DataFrame, str]], path
         write_table(table, forms, title=title)
 
 
-def chosen_by_fold(choices: Sequence[pa.Table]) -> dict[str, list[str]]:
-    """Method to the settings that validation chose, one per fold, from the artifacts ``choices`` of the folds."""
-    settings: dict[str, list[str]] = {}
-    for row in (row for table in choices for row in table.to_pylist()):
-        if row["chosen"]:
-            settings.setdefault(row["method"], []).append(row["setting"])
-    return settings
-
-
 def markdown(table: pa.Table, *, digits: int = 4) -> str:
     """``table`` in Markdown."""
     return _markdown(table, digits, "")

@@ -28,7 +28,7 @@ from qdrank.rankers.stored import read_ranker
 from qdrank.rankers.tuning import query_values_of
 from qdrank.store import read, write
 from qdrank.studies.beyond import STUDY, observations, tables
-from qdrank.studies.beyond.checks import _leak, checks_table, recurrence_table
+from qdrank.studies.beyond.checks import Rejudging, _leak, checks_table, recurrence_table
 from qdrank.studies.beyond.claims import PAST, declare
 from qdrank.studies.beyond.figures import draw_controls, draw_ladder
 from qdrank.studies.beyond.fold import Ladder
@@ -44,7 +44,6 @@ from qdrank.studies.beyond.methods import (
     SINGLE,
 )
 from qdrank.studies.beyond.options import Options
-from qdrank.studies.beyond.rejudged import Rejudging
 from qdrank.studies.beyond.retrieved import FORMS
 from qdrank.studies.beyond.settings import Beyond
 from qdrank.studies.making import Inputs, Shown

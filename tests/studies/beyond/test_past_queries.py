@@ -15,9 +15,8 @@ from qdrank.store import read
 from qdrank.studies.beyond import STUDY
 from qdrank.studies.beyond.choosing import Chooser, Grid
 from qdrank.studies.beyond.claims import declare
-from qdrank.studies.beyond.learned import seen
+from qdrank.studies.beyond.learned import Listed, seen
 from qdrank.studies.beyond.observations import retrieval_values
-from qdrank.studies.beyond.reranking import Listed
 from qdrank.studies.beyond.retrieval import fold_queries, hiding_lists, in_form, near_duplicates, write_retrieval
 from qdrank.studies.beyond.retrieval_figure import draw
 from qdrank.studies.beyond.retrieval_tables import label, retrieved, tabulate

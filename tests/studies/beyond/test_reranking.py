@@ -8,7 +8,7 @@ from scipy import sparse
 
 from qdrank.rankers.one_model import LinearRanker, TreeRanker
 from qdrank.studies.beyond.choosing import Searchable
-from qdrank.studies.beyond.reranking import divided, listed
+from qdrank.studies.beyond.learned import divided, listed
 from qdrank.studies.beyond.retrievers import DocumentTotals, Latent, Lexical, Mixed, NearestQueries, z_scores
 from qdrank.text.index import FieldIndex
 

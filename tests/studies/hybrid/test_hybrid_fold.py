@@ -56,7 +56,6 @@ SMALL = {
     "ks": [0.5, 0.2],
     "lambdas": [0.1],
     "leaves": [4],
-    "lambdamart_leaves": [4],
     "rounds": 10,
     "lambdamart_rounds": 10,
     "powers": [1],
@@ -74,7 +73,7 @@ def fold_of(dependence):
     made = judged_runs(runs, qrels, part, max_label=1)
     documents = fold_documents(made.judged, "fold1")
     plain = View.of(documents, lambda one: RunPredictors().vectors(one.X, one.offsets), scaled=False)
-    seen = views(documents, plain, plain, OPTIONS.lambdamart_depth)
+    seen = views(documents, plain, plain)
     return FoldRun("fold1", seen, OPTIONS, measure=MEASURE, seed=1, refits=REFITS), made.names
 
 

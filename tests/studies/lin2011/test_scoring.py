@@ -15,11 +15,19 @@ from qdrank.measures import average_precision
 from qdrank.rankers.documents import FoldDocuments
 from qdrank.store.lists import list_matrix
 from qdrank.studies.lin2011.bank import FoldBank, Key, gathered_shards
-from qdrank.studies.lin2011.controls import directions, matched, ranked
 from qdrank.studies.lin2011.fold import LinFold
 from qdrank.studies.lin2011.methods import BY_NAME, METHODS, NAIVE, PAPER, RANKSVM
 from qdrank.studies.lin2011.options import Readings
-from qdrank.studies.lin2011.scoring import Bounds, clusters_summary, seed_choices, seed_runs, values_tables
+from qdrank.studies.lin2011.scoring import (
+    Bounds,
+    clusters_summary,
+    directions,
+    matched,
+    ranked,
+    seed_choices,
+    seed_runs,
+    values_tables,
+)
 from qdrank.studies.lin2011.settings import Lin
 from qdrank.studies.lin2011.singles import budget_lambdas
 from qdrank.studies.lin2011.units import ClusterPlan, Workshop

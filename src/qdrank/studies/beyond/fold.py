@@ -18,10 +18,9 @@ from qdrank.rankers.base import QueryRanker, Validation
 from qdrank.rankers.documents import FeatureScale, FoldDocuments, fold_documents
 from qdrank.rankers.mixture import Mixture, out_of_fold
 from qdrank.store import read, write
-from qdrank.studies.beyond.checks import checks_table, recurrence_table
+from qdrank.studies.beyond.checks import Rejudging, checks_table, recurrence_table
 from qdrank.studies.beyond.methods import CONTROL_METHODS, MEASURE, METHODS, SINGLE, TREES
 from qdrank.studies.beyond.options import Options
-from qdrank.studies.beyond.rejudged import Rejudging
 from qdrank.studies.running import FoldRun, View
 from qdrank.text.extract import read_collection, text_settings
 

@@ -94,7 +94,7 @@ def _comparisons(values: pd.DataFrame, interval: Mapping[str, Any]) -> pd.DataFr
     compared, rows = comparisons(values), []
     for a, b in compared:
         drawn = pairs(values, a, b, AP).by_fit
-        each = [] if drawn is None or drawn.shape[1] == 1 else drawn.mean(axis=0)
+        each = drawn.mean(axis=0) if drawn.shape[1] > 1 else []
         row = {"method": label(a), "against": label(b)} | _difference(values, a, b, interval, len(compared))
         rows.append(row | {"difference in each fit": ", ".join(f"{one:+.4f}" for one in each)})
     return pd.DataFrame(rows)

@@ -39,6 +39,8 @@ from qdrank.studies.running import FoldRun, View
 
 #: How the first column of a run is named; its tag follows.
 _FIRST = f"{COLUMNS[0]} "
+#: First documents of each run that LambdaMART learns from.
+_DEPTH = 20
 #: Methods that choose among the settings of the grid.
 _ON_THE_GRID = (FIXED, "hybrid-neighbours", "hybrid-ridge", PREDICTED_TREES, "hybrid-select")
 
@@ -59,7 +61,7 @@ def write_fold(
     """Tune, score and write all methods and controls, and the tables for figures."""
     documents = fold_documents(load_judged(files["judged"]), fold, scale)
     options = Options(**hybrid, reference=reference_column(files["columns"]))
-    views = _views(files, documents, queries, options.lambdamart_depth)
+    views = _views(files, documents, queries)
     run = FoldRun(fold, views, options, measure=MEASURE, seed=seed, refits=refits, log=log)
     run.run(method for method in ALL if method.name in methods or method.control_of in methods)
     names = read(files["columns"], "columns").column("name").to_pylist()
@@ -104,12 +106,12 @@ def checks_table(run: FoldRun, test_curves: FloatArray) -> pa.Table:
 # ---- what methods see ----------------------------------------------------------------------------------------------
 
 
-def views(documents: FoldDocuments, plain: View, predicted: View, depth: int) -> dict[str, View]:
-    """All views, from two; LambdaMART learns from the documents that a run has among its first ``depth``."""
+def views(documents: FoldDocuments, plain: View, predicted: View) -> dict[str, View]:
+    """All views, from two; LambdaMART learns from the documents that a run has among its first."""
 
     def first(view: View) -> View:
         train, vectors = view.parts["train"]
-        return replace(view, parts={**view.parts, "train": (among_first(train, depth), vectors)})
+        return replace(view, parts={**view.parts, "train": (among_first(train, _DEPTH), vectors)})
 
     linear = {role: (documents.seen(role), vectors) for role, (_, vectors) in plain.parts.items()}
     return {
@@ -121,9 +123,7 @@ def views(documents: FoldDocuments, plain: View, predicted: View, depth: int) ->
     }
 
 
-def _views(
-    files: Mapping[str, Any], documents: FoldDocuments, queries: Mapping[str, Any], depth: int
-) -> dict[str, View]:
+def _views(files: Mapping[str, Any], documents: FoldDocuments, queries: Mapping[str, Any]) -> dict[str, View]:
     topics, vectors = read(files["topics"], "topics"), load_queries(files["queries"])
     recipe = load_document_vectors(files, queries, missing=documents.view().missing)
     known = "run_scores" in topics.column_names
@@ -131,7 +131,7 @@ def _views(
     predictors = text_predictors([] if None in texts else texts, raw=known)
     plain = View.of(documents, lambda part: vectors.of(part.query_id), recipe, scaled=False)
     predicted = View.of(documents, lambda part: _predicted(predictors, part, topics), predictors, scaled=False)
-    return views(documents, plain, predicted, depth)
+    return views(documents, plain, predicted)
 
 
 def _predicted(recipe: RunPredictors, part: Judged, topics: pa.Table) -> FloatArray:

@@ -35,6 +35,8 @@ else:
 _RATE = 0.1
 #: Weight of a query's own documents in the semi-supervised ensemble, and similar queries that choose a cluster's model.
 _GAMMA, _SIMILAR = 0.5, 5
+#: Neighbours of the local Ranking SVM, as a share, and leaves of LambdaMART's trees.
+_LOCAL, _LEAVES = 0.2, 8
 
 
 class Options(_Keys):
@@ -98,9 +100,8 @@ class Options(_Keys):
 
     def lambdamart(self, run: FoldRun, *, queries: bool = False) -> list[QueryRanker]:
         """LambdaMART, with or without columns of the query."""
-        leaves = most_regularised_first("leaves", self.lambdamart_leaves)
-        grown = [TreeRanker(leaves=n, rounds=self.lambdamart_rounds, seed=run.seed, measure=MEASURE) for n in leaves]
-        return [WithQueryVectors(base=ranker) if queries else ranker for ranker in grown]
+        grown = TreeRanker(leaves=_LEAVES, rounds=self.lambdamart_rounds, seed=run.seed, measure=MEASURE)
+        return [WithQueryVectors(base=grown) if queries else grown]
 
     def evidence(self, run: FoldRun, *, prior: bool = False) -> list[QueryRanker]:
         """Ranking SVM with judgments of similar queries, or of all queries."""
@@ -117,9 +118,7 @@ class Options(_Keys):
     def local_models(self, run: FoldRun, *, random: bool = False) -> list[QueryRanker]:
         """Ranking SVMs of the nearest training queries, or of random ones."""
         drawn = run.seed if random else None
-        return _on_scores(
-            run, [LocalRanker(k=self.local, lam=lam, tol=self.tol, random=drawn) for lam in self.penalties]
-        )
+        return _on_scores(run, [LocalRanker(k=_LOCAL, lam=lam, tol=self.tol, random=drawn) for lam in self.penalties])
 
     def ensembles(self, run: FoldRun) -> list[QueryRanker]:
         """SER."""

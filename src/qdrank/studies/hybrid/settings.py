@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
-from qdrank.sections import Fraction, PositiveFloat, PositiveInt, StudySection
+from qdrank.sections import PositiveFloat, PositiveInt, StudySection
 
 
 class Hybrid(StudySection):
     """The study of whether the weights of fused runs should depend on the query; it runs on data made of runs."""
+
+    CONSTANT: ClassVar = {
+        "lambdamart_leaves": "8",
+        "lambdamart_depth": "20: LambdaMART learns from the documents that a run has among so many of its first",
+        "local": "0.2: neighbours of the local Ranking SVM, as a share",
+    }
 
     norms: list[Literal["min-max", "z-score", "rank"]] = Field(
         default=["min-max", "z-score", "rank"],
@@ -31,11 +37,7 @@ class Hybrid(StudySection):
         default=[4, 15], min_length=1, description="Leaves of the trees from predictors to curves."
     )
     rounds: PositiveInt = Field(default=50, description="Trees from predictors to curves.")
-    lambdamart_leaves: list[PositiveInt] = Field(default=[8], min_length=1, description="Leaves of LambdaMART's trees.")
     lambdamart_rounds: PositiveInt = Field(default=100, description="Most trees of LambdaMART.")
-    lambdamart_depth: PositiveInt = Field(
-        default=20, description="LambdaMART learns from the documents that a run has among so many of its first."
-    )
     powers: list[PositiveFloat] = Field(
         default=[0.25, 0.5, 1, 2, 4], min_length=1, description="Powers of the margin in the margin rule."
     )
@@ -45,7 +47,6 @@ class Hybrid(StudySection):
         description="Lambdas of the Ranking SVMs, and penalties of the papers' methods.",
     )
     clusters: PositiveInt = Field(default=5, description="Clusters of SelectRanker and Transform.")
-    local: Fraction = Field(default=0.2, description="Neighbours of the local Ranking SVM, as a share.")
     papers: bool = Field(default=True, description="Whether the papers' methods are run.")
     semi_supervised: bool = Field(
         default=False,

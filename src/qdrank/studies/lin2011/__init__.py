@@ -1,6 +1,6 @@
 """Lin 2011: local Ranking SVMs of clusters, one chosen (Naive) or several aggregated (SelectRanker, Transform).
 
-Much of the paper is lost. Each inferred choice is an option of `readings.Readings`, and its default is our proposal.
+Much of the paper is lost. Each inferred choice is an option of `options.Readings`, and its default is our proposal.
 """
 
 from __future__ import annotations
