@@ -163,7 +163,8 @@ def learn_method(
     scores = alone.predict(test, no_vectors)
     write_method(out["scores"], out["served"], served, test, scores)
     if "refits" in out:
-        train, vali = ((part, np.zeros((part.n_queries, 0))) for part in (documents.parts[r] for r in ("train", "vali")))
+        train, vali = documents.parts["train"], documents.parts["vali"]
+        watched = vali if vali.n_queries else train
         seeds = (fit_seed(seed, fit) for fit in range(1, refits))
-        again = (alone.again(one, train, vali if vali[0].n_queries else train) for one in seeds)
+        again = (alone.again(one, (train, no_vectors), (watched, no_vectors)) for one in seeds)
         write(out["refits"], "refits", refits_table(test, [one.predict(test, no_vectors) for one in again]))
