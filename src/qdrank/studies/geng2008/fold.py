@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
@@ -22,7 +22,7 @@ from qdrank.queries.artifacts import Queries, load_neighbours, load_queries
 from qdrank.queries.fitted import load_metric
 from qdrank.queries.metrics import Euclidean
 from qdrank.queries.recipe import Recipe, load_document_vectors
-from qdrank.rankers.base import QueryRanker, Validation
+from qdrank.rankers.base import QueryRanker
 from qdrank.rankers.documents import FeatureScale, FoldDocuments, load_fold, one_model_scores, query_scores
 from qdrank.rankers.one_model import LinearRanker
 from qdrank.rankers.ready import ReadyModels
@@ -179,13 +179,10 @@ class FoldModels(FoldQueries):
         return made
 
 
-class ViewOfModels(View):
-    """Documents on which the models of training queries are not judged, since they have learned from them."""
-
-    @property
-    def watched(self) -> Validation:
-        """The validation queries; without any nothing is chosen."""
-        return self.parts["vali"]
+def _view(documents: FoldDocuments, *given: Any) -> View:
+    """Documents as they are. Models of training queries are not judged on these, which they have learned from."""
+    view = View.of(documents, *given, scaled=False)
+    return replace(view, parts={**view.parts, "train": view.parts["vali"]})
 
 
 def fold_run(fold: str, models: FoldModels, recipe: Recipe, *, measure: str, **given: Any) -> FoldRun:
@@ -193,9 +190,9 @@ def fold_run(fold: str, models: FoldModels, recipe: Recipe, *, measure: str, **g
     of, documents, qc = models.queries, models.documents, models.guessers["qc"]
     alone = Queries(of.query_id, of.role, of.type, of.train_index, qc.columns)
     views = {
-        "": ViewOfModels.of(documents, scaled=False),
-        "vectors": ViewOfModels.of(documents, lambda part: of.of(part.query_id), recipe, scaled=False),
-        "query": ViewOfModels.of(documents, lambda part: alone.of(part.query_id), qc.recipe or recipe, scaled=False),
+        "": _view(documents),
+        "vectors": _view(documents, lambda part: of.of(part.query_id), recipe),
+        "query": _view(documents, lambda part: alone.of(part.query_id), qc.recipe or recipe),
     }
     run = FoldRun(fold, views, models, measure, models.seed, **given)
     return run.run(BY_NAME[method] for method in scored(models.options))
@@ -242,7 +239,7 @@ def write_fold(
     run.values += curves(run)
     run.made |= {name: models.of_any(name, one) for name, one in run.made.items() if isinstance(one, BankRanker)}
     for method in (name for name in run.scores if f"refits_{name}" in out):  # by hand: the bank has no other draw
-        train, test = (run.views["vectors"].parts[role] for role in ("train", "test"))
+        train, test = ((part, points.of(part.query_id)) for part in map(documents.parts.__getitem__, ("train", "test")))
         again = (run.made[method].again(fit_seed(seed, fit), train) for fit in range(1, refits))
         run.scores[method] += [one.predict(*test) for one in again]
     run.write(out, study="geng2008")
