@@ -33,7 +33,7 @@ ROOMS = [
     ("workflow",),
     ("pages",),
     ("serving",),
-    ("commands", "kernel_cache", "cli"),
+    ("commands", "cli"),
 ]
 LEVEL = {room: level for level, rooms in enumerate(ROOMS) for room in rooms}
 
@@ -147,10 +147,7 @@ COMPILED = {
 def test_only_learners_and_named_loops_are_compiled(project: Path) -> None:
     source = project / "src" / "qdrank"
     compiled = {str(one.relative_to(source).with_suffix("")) for one in modules(project) if "njit" in one.read_text()}
-    assert {one for one in compiled if not one.startswith("learners/")} == COMPILED | {
-        "datasets/letor/kernels",
-        "datasets/letor/id_kernels",
-    }
+    assert {one for one in compiled if not one.startswith("learners/")} == COMPILED
 
 
 def test_environment_files_are_in_step_with_the_lock(project: Path) -> None:

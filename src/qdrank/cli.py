@@ -12,7 +12,6 @@ from types import ModuleType
 from qdrank import __version__
 from qdrank.errors import QdrankError
 from qdrank.jobs import leave_pandas_out
-from qdrank.kernel_cache import Announcer
 
 # What each command does, and arguments of an example. It is a module of `qdrank.commands` with ``add_arguments(parser)`` and
 # ``run(args) -> int``, imported only when it is used.
@@ -71,9 +70,6 @@ _OF_GATE = """exit status:
   2  something given is wrong: standard error says what, and how to mend it
   3  the data cannot tell, or a run lacks queries"""
 
-#: Commands that use compiled kernels.
-COMPILED = ("advise", "compare", "evaluate", "features", "gate", "rank", "retrieve")
-
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit code."""
@@ -81,8 +77,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="qdrank", description="Query-dependent learning to rank.")
     parser.add_argument("--version", action="version", version=f"qdrank {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    if argv and argv[0] in COMPILED:
-        sys.meta_path.insert(0, Announcer)
     for name, (words, example) in COMMANDS.items():
         command = commands.add_parser(
             name,

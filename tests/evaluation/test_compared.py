@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-import pyarrow as pa
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,17 +12,17 @@ from scipy import stats
 from qdrank.errors import InputError
 from qdrank.evaluation.against import differences
 from qdrank.evaluation.comparison import compare, corrected_p
-from qdrank.evaluation.pairs import Pairs, method_pairs, query_values
+from qdrank.evaluation.pairs import Pairs
 from qdrank.evaluation.run_files import MeasuredRun
+from qdrank.evaluation.values import pairs
 from qdrank.figures.style import error_bars
 
 
-def measures(values: dict[str, dict[str, float]], seed: int = 0) -> pa.Table:
+def measures(values: dict[str, dict[str, float]], seed: int = 0) -> pd.DataFrame:
     rows = [
         {"fold": "f" + q[-1], "method": m, "query_id": q, "ap": v} for m, of in values.items() for q, v in of.items()
     ]
-    order = np.random.default_rng(seed).permutation(len(rows))
-    return pa.Table.from_pylist([rows[i] for i in order])
+    return pd.DataFrame(rows).sample(frac=1, random_state=seed)
 
 
 VALUES = {"a": {"q10": 0.5, "q2": 0.25, "q9": 1.0}, "b": {"q2": 0.75, "q9": 0.0, "q10": 0.5}}
@@ -30,15 +30,15 @@ VALUES = {"a": {"q10": 0.5, "q2": 0.25, "q9": 1.0}, "b": {"q2": 0.75, "q9": 0.0,
 
 @pytest.mark.parametrize("seed", range(3))
 def test_methods_are_paired_by_query_and_never_by_place(seed):
-    pairs = method_pairs(measures(VALUES, seed), "a", "b", "ap")
-    assert pairs.query.tolist() == ["q10", "q2", "q9"]
-    assert pairs.differences.tolist() == [0.0, -0.5, 1.0]
-    assert query_values(measures(VALUES, seed), ["b", "a"], "ap")[1].tolist() == [[0.5, 0.5], [0.75, 0.25], [0.0, 1.0]]
+    paired = pairs(measures(VALUES, seed), "a", "b", "ap")
+    assert paired.query.tolist() == ["q10", "q2", "q9"]
+    assert paired.differences.tolist() == [0.0, -0.5, 1.0]
+    assert (paired.a.tolist(), paired.b.tolist()) == ([0.5, 0.25, 1.0], [0.5, 0.75, 0.0])
 
 
 def test_methods_on_other_queries_are_refused():
-    with pytest.raises(InputError, match="b is not measured on the same queries as a"):
-        method_pairs(measures({"a": {"q1": 1.0}, "b": {"q2": 1.0}}), "a", "b", "ap")
+    with pytest.raises(InputError, match="not measured on the same queries"):
+        pairs(measures({"a": {"q1": 1.0}, "b": {"q2": 1.0}}), "a", "b", "ap")
 
 
 def holm_by_hand(p: list[float]) -> list[float]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import pyarrow as pa
+import pandas as pd
 import pytest
 from scipy import stats
 
@@ -16,6 +16,7 @@ from qdrank.evaluation.difficulty import DIFFICULTY_CLASSES, breakdown, difficul
 from qdrank.evaluation.significance import holm
 from qdrank.figures import difficulty as figures
 from qdrank.figures.style import save_figure
+from qdrank.store import table_of
 
 KINDS = [0, 1, 3, 4, 20, 21, 30, 2, 5, 22, 0, 3]
 RELEVANT = KINDS * 24
@@ -39,7 +40,7 @@ def measures():
         for i in rng.permutation(len(RELEVANT)):
             value = 0.0 if RELEVANT[i] == 0 else 0.3 + 0.001 * i + gain * (1 + 0.2 * np.sin(i))
             rows.append({"fold": "fold1", "method": method, "query_id": f"q{i}", "ap": value, "p@1/letor4": value / 2})
-    return pa.Table.from_pylist(rows)
+    return pd.DataFrame(rows)
 
 
 def test_classes_are_by_the_number_of_relevant_documents():
@@ -88,8 +89,8 @@ def test_classes_that_overlap_or_are_empty_are_refused(bounds):
 def test_means_differences_and_tests_are_those_of_the_queries_of_a_class():
     table, classes = measures(), difficulty(judged())
     found = breakdown(table, classes, ["ap", "p@1/letor4"], baseline="base", interval=INTERVAL)
-    values = {(r["method"], r["query_id"]): r for r in table.to_pylist()}
-    rows = found.to_pylist()
+    values = {(r["method"], r["query_id"]): r for r in table.to_dict("records")}
+    rows = table_of(found).to_pylist()
     assert len(rows) == 2 * 5 * 3
     for row in rows:
         own = [f"q{i}" for i, name in enumerate(classes.name) if row["class"] in (name, "all")]
@@ -108,7 +109,11 @@ def test_means_differences_and_tests_are_those_of_the_queries_of_a_class():
 
 
 def test_p_values_are_corrected_over_classes_and_methods():
-    found = breakdown(measures(), difficulty(judged()), ["ap"], baseline="base", interval=INTERVAL).to_pylist()
+    found = (
+        breakdown(measures(), difficulty(judged()), ["ap"], baseline="base", interval=INTERVAL)
+        .pipe(table_of)
+        .to_pylist()
+    )
     asked = {f"{r['class']} {r['method']}": r["p"] for r in found if r["p"] is not None and r["class"] != "all"}
     assert len(asked) == 3  # the method that is the same has no spread, and is not asked
     wanted = holm(asked, family="ap").adjusted
@@ -121,28 +126,28 @@ def test_methods_can_be_chosen_and_the_baseline_must_be_there():
     found = breakdown(
         measures(), difficulty(judged()), ["ap"], baseline="base", methods=["same", "absent"], interval=INTERVAL
     )
-    assert set(found.column("method").to_pylist()) == {"base", "same"}
+    assert set(found["method"]) == {"base", "same"}
     with pytest.raises(InputError, match="baseline"):
         breakdown(measures(), difficulty(judged()), ["ap"], baseline="absent")
 
 
 def test_a_measured_query_without_judgments_is_refused():
-    extra = pa.Table.from_pylist([{"fold": "f", "method": "base", "query_id": "zz", "ap": 0.1, "p@1/letor4": 0.0}])
+    extra = pd.DataFrame([{"fold": "f", "method": "base", "query_id": "zz", "ap": 0.1, "p@1/letor4": 0.0}])
     with pytest.raises(InputError, match="zz"):
-        breakdown(pa.concat_tables([extra]), difficulty(judged()), ["ap"], baseline="base")
+        breakdown(extra, difficulty(judged()), ["ap"], baseline="base")
 
 
 @pytest.mark.parametrize(("most", "n"), [(1, 24), (2, 48), (3, 96)])
 def test_a_class_of_few_queries_has_no_interval_and_no_test(most, n):
     bounds = {"few": [1, most], "rest": [most + 1, None]}
     found = breakdown(measures(), difficulty(judged(), bounds), ["ap"], baseline="base", interval=INTERVAL)
-    row = next(r for r in found.to_pylist() if r["class"] == "few" and r["method"] == "better")
+    row = next(r for r in table_of(found).to_pylist() if r["class"] == "few" and r["method"] == "better")
     assert row["queries"] == n
     enough = n >= Rules().needed(0.05)
     for name in ("low", "high", "difference_low", "difference_high", "p", "p_holm"):
         assert (row[name] is not None) == enough, name
     assert row["mean"] > 0
-    shown = figures.readable_breakdown(found.to_pandas(), {}, "base").to_dict("records")
+    shown = figures.readable_breakdown(found, {}, "base").to_dict("records")
     notes = {(r["class"], r["method"]): r["note"] for r in shown}
     assert notes["few", "better"] == ("" if enough else f"too few queries: {n}, and 60 are needed at this level")
     assert notes["rest", "better"] == ""
@@ -152,11 +157,15 @@ def test_a_class_of_few_queries_has_no_interval_and_no_test(most, n):
 
 
 def _drawn(found):
-    return figures.draw(found.to_pandas(), title="toy", labels={"better": "Better"}, baseline="base")
+    return figures.draw(found, title="toy", labels={"better": "Better"}, baseline="base")
 
 
 def test_intervals_stay_within_the_measure():
-    found = breakdown(measures(), difficulty(judged()), ["ap"], baseline="base", interval=INTERVAL).to_pylist()
+    found = (
+        breakdown(measures(), difficulty(judged()), ["ap"], baseline="base", interval=INTERVAL)
+        .pipe(table_of)
+        .to_pylist()
+    )
     known = [row for row in found if row["low"] is not None]
     assert known
     for row in known:
@@ -168,12 +177,12 @@ def test_intervals_stay_within_the_measure():
 
 def test_the_table_to_read_and_the_picture(tmp_path):
     found = breakdown(measures(), difficulty(judged()), ["ap", "p@1/letor4"], baseline="base", interval=INTERVAL)
-    shown = figures.readable_breakdown(found.to_pandas(), {"base": "Base", "better": "Better"}, "base")
+    shown = figures.readable_breakdown(found, {"base": "Base", "better": "Better"}, "base")
     assert "difference from Base" in shown
     assert set(shown["method"]) == {"Base", "Better", "same"}
     assert set(shown["measure"]) == {"MAP", "P@1"}
     for name in ("a", "b"):
-        drawn = figures.draw(found.to_pandas(), title="toy", labels={"better": "Better"}, baseline="base")
+        drawn = figures.draw(found, title="toy", labels={"better": "Better"}, baseline="base")
         save_figure(drawn, {"svg": tmp_path / f"{name}.svg"})
     assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
     assert list(DIFFICULTY_CLASSES) == ["hard", "normal", "easy"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 
@@ -12,9 +13,8 @@ from qdrank.evaluation.deciding import decide
 from qdrank.evaluation.declared import UNCLEAR, Claim, Declaration, Rules
 from qdrank.evaluation.estimates import over_queries
 from qdrank.evaluation.observations import load_observations, observations_table
-from qdrank.evaluation.pairs import Pairs, fit_columns, fit_values, method_pairs, paired_fits, query_values
+from qdrank.evaluation.pairs import Pairs
 from qdrank.evaluation.refits import (
-    by_fit,
     column_ends,
     doubt,
     over_refits,
@@ -22,8 +22,9 @@ from qdrank.evaluation.refits import (
     shown_mean,
     table_ends,
 )
-from qdrank.evaluation.values import Values, difference
+from qdrank.evaluation.values import Values, cube, difference, pairs
 from qdrank.evaluation.verdicts import decide_by_estimates
+from qdrank.figures.method_tables import spread_of_fits
 from qdrank.store import read, write
 
 
@@ -113,12 +114,21 @@ def test_fits_go_through_observations_and_the_row_has_their_spread(tmp_path):
 
 
 def test_values_are_joined_on_queries_and_fits():
-    query, fit = np.array(["b", "a", "a", "b"], dtype=object), np.array([1, 0, 1, 0])
-    names, table = by_fit(query, fit, np.array([4.0, 1.0, 2.0, 3.0]))
-    assert names.tolist() == ["b", "a"]
-    assert table.tolist() == [[3, 4], [1, 2]]
-    with pytest.raises(InputError, match="query b has 0 values of fit 0"):
-        by_fit(query[:3], fit[:3], np.zeros(3))
+    rows = pa.table(
+        {
+            "claim": ["c"] * 4,
+            "contrast": ["d"] * 4,
+            "fold": ["f"] * 4,
+            "query_id": ["b", "a", "a", "b"],
+            "fit": [1, 0, 1, 0],
+            "value": [4.0, 1.0, 2.0, 3.0],
+        }
+    )
+    found = load_observations(rows)["c"]["d"]
+    assert found.query_id.tolist() == ["b", "a"]
+    assert found.value.tolist() == [[3, 4], [1, 2]]
+    with pytest.raises(InputError, match="a query has fewer fits"):
+        load_observations(rows.slice(0, 3))
 
 
 def measured(**methods):
@@ -128,53 +138,49 @@ def measured(**methods):
         for name, values in methods.items()
         for (q, fit), value in np.ndenumerate(values)
     ]
-    return pa.Table.from_pylist([rows[i] for i in np.random.default_rng(0).permutation(len(rows))])
+    return pd.DataFrame(rows).sample(frac=1, random_state=0)
 
 
 def test_measures_of_several_fits_are_joined_on_queries_and_fits():
     rng = np.random.default_rng(5)
     trees, single = rng.random((30, 3)), rng.random((30, 1))
     measures = measured(trees=trees, single=single)
-    ids, values = fit_values(measures, ["trees", "single"], "ap")
+    groups, ids, values = cube(measures, ["method"], "ap")
     assert ids.tolist() == [f"q{i:03d}" for i in range(30)]
-    np.testing.assert_array_equal(values[:, :, 0], trees)
-    np.testing.assert_array_equal(values[:, :, 1], np.repeat(single, 3, axis=1))
-    np.testing.assert_allclose(query_values(measures, ["trees", "single"], "ap")[1][:, 0], trees.mean(axis=1))
-    assert (method_pairs(measures, "single", "single", "ap").differences == 0).all()
-    apart = difference(measures.to_pandas(), "trees", "single", "ap")
-    np.testing.assert_array_equal(apart.value, trees - single)
+    of = dict(zip(groups["method"], np.moveaxis(values, 2, 0), strict=True))
+    np.testing.assert_array_equal(of["trees"], trees)
+    np.testing.assert_array_equal(of["single"], np.repeat(single, 3, axis=1))
+    assert (pairs(measures, "single", "single", "ap").differences == 0).all()
+    apart = difference(measures, "trees", "single", "ap")
+    np.testing.assert_allclose(apart.value, trees - single, atol=1e-12)
     assert apart.fold[:6].tolist() == ["fold0", "fold1"] * 3
-    assert fit_columns(measures, "trees", "ap") == {
-        "fits": 3,
-        "spread of fits": pytest.approx(trees.mean(0).std(ddof=1)),
-    }
-    assert fit_columns(measures, "single", "ap") == {"fits": 1, "spread of fits": None}
+    spread = spread_of_fits(measures, "ap")
+    assert spread["fits"].to_dict() == {"trees": 3, "single": 1}
+    assert spread["spread of fits"].dropna().to_dict() == {"trees": pytest.approx(trees.mean(0).std(ddof=1))}
 
 
 def test_fits_that_cannot_be_joined_are_refused():
     values = np.zeros((4, 3))
-    with pytest.raises(InputError, match="b has 2 fits, other methods have 3"):
-        fit_values(measured(a=values, b=values[:, :2]), ["a", "b"], "ap")
-    with pytest.raises(InputError, match="not measured on the same queries in each of its 3 fits"):
-        fit_values(measured(a=values).slice(1), ["a"], "ap")
+    with pytest.raises(InputError, match="b: 2 fits, others have 3"):
+        cube(measured(a=values, b=values[:, :2]), ["method"], "ap")
+    with pytest.raises(InputError, match="not measured on the same queries"):
+        cube(measured(a=values).iloc[1:], ["method"], "ap")
 
 
 def test_rankers_are_paired_by_fit_and_one_fit_serves_all():
-    ids, once, often = np.array(["a", "b"], dtype=object), np.array([[0.5], [0.25]]), np.array([[0.1, 0.3], [0.2, 0.4]])
-    pairs = paired_fits(ids, once, often)
-    np.testing.assert_allclose(pairs.by_fit, [[0.4, 0.2], [0.05, -0.15]])
-    np.testing.assert_allclose(pairs.differences, [0.3, -0.05])
-    with pytest.raises(InputError, match="2 fits, the other 3"):
-        paired_fits(ids, often, np.ones((2, 3)))
+    once, often = np.array([[0.5], [0.25]]), np.array([[0.1, 0.3], [0.2, 0.4]])
+    apart = pairs(measured(once=once, often=often), "once", "often", "ap")
+    np.testing.assert_allclose(apart.by_fit, [[0.4, 0.2], [0.05, -0.15]])
+    np.testing.assert_allclose(apart.differences, [0.3, -0.05])
 
 
 def test_tables_and_figures_widen_their_intervals_by_the_fits():
     options = {"level": 0.95, "resamples": 500, "seed": 1}
     trees, single = drawn(np.random.default_rng(6), 80, 5, fit=0.05, mean=0.04), np.zeros((80, 1))
-    pairs = method_pairs(measured(trees=trees, single=single), "trees", "single", "ap")
-    several, once = compare(pairs, **options), compare(Pairs(pairs.query, pairs.a, pairs.b), **options)
+    both = pairs(measured(trees=trees, single=single), "trees", "single", "ap")
+    several, once = compare(both, **options), compare(Pairs(both.query, both.a, both.b), **options)
     estimate = over_refits(trees)
-    assert (several.fits, several.fit_spread) == (5, estimate.fit_spread)
+    assert (several.fits, several.fit_spread) == (5, pytest.approx(estimate.fit_spread))
     assert several.t.statistic == pytest.approx(estimate.mean / estimate.error)
     assert several.t.p > 3 * once.t.p
     assert several.detectable > once.detectable
@@ -229,7 +235,7 @@ def test_wrong_verdicts_from_measures_to_claims():
     for _ in range(runs):
         trees = drawn(rng, 60, 5, query=0.1, fit=0.02)
         for i, values in enumerate((trees, trees[:, :1])):
-            part_of = difference(measured(trees=values, single=np.zeros((60, 1))).to_pandas(), "trees", "single", "ap")
+            part_of = difference(measured(trees=values, single=np.zeros((60, 1))), "trees", "single", "ap")
             (row,) = decide(declaration, {"toy": {"gain": {"difference": part_of}}}, dataset="toy").to_pylist()
             wrong[i] += row["low"] > 0 or row["high"] < 0
     assert wrong[0] / runs <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / runs)

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from qdrank.evaluation.comparison import compare
-from qdrank.evaluation.pairs import method_pairs
+from qdrank.evaluation.values import pairs
 from qdrank.figures.methods import first_stages_table, methods_table
 
 INTERVAL = {"level": 0.95, "resamples": 200, "seed": 1}
@@ -45,6 +45,6 @@ def test_first_stages_of_all_text_sets():
     assert {row["candidates"] for row in rows} == {100}
     assert np.isnan(rows[0]["MAP from the first stage"])
     for i, one in enumerate(sets.values()):
-        expected, row = compare(method_pairs(one, "rm3", "reference", "ap"), **INTERVAL), rows[3 * i + 1]
+        expected, row = compare(pairs(one.to_pandas(), "rm3", "reference", "ap"), **INTERVAL), rows[3 * i + 1]
         assert row["MAP from the first stage"] == pytest.approx(expected.difference)
         assert row["MAP from the first stage, low"] == pytest.approx(expected.interval.low)

@@ -74,7 +74,9 @@ def test_all_methods_with_what_validation_chose():
 
 
 def test_tests_are_against_ranksvm_and_corrected():
-    rows = significance_table(made_measures(8), ["listnet", "ranksvm", "regression"], "letor4", INTERVAL).to_pylist()
+    rows = significance_table(
+        made_measures(8).to_pandas(), ["listnet", "ranksvm", "regression"], "letor4", INTERVAL
+    ).to_dict("records")
     assert [(row["measure"], row["method"]) for row in rows] == [
         ("ap", "ListNet"),
         ("ap", "Regression, linear"),
@@ -90,7 +92,7 @@ def test_tests_are_against_ranksvm_and_corrected():
 
 def test_without_ranksvm_the_first_is_the_baseline():
     assert baseline_of(["bordacount", "cps-kendall"]) == "bordacount"
-    assert significance_table(made_measures(), ["listnet"], "letor4", INTERVAL).num_rows == 0
+    assert significance_table(made_measures().to_pandas(), ["listnet"], "letor4", INTERVAL).empty
 
 
 def test_published_against_ours(expected, tmp_path):

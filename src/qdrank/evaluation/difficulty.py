@@ -8,18 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import isnan
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
+import pandas as pd
 from numpy.typing import NDArray
 
 from qdrank.datasets.judged import Judged
 from qdrank.errors import InputError
-from qdrank.evaluation.pairs import Pairs, fit_values
+from qdrank.evaluation.pairs import Pairs
 from qdrank.evaluation.refits import doubt, table_ends
 from qdrank.evaluation.significance import holm, paired_t
+from qdrank.evaluation.values import cube
 from qdrank.layout import FloatArray, IntArray
 
 #: Least and greatest number of relevant documents of each class; None: no limit.
@@ -103,14 +103,14 @@ def _checked(bounds: Mapping[str, Sequence[int | None]]) -> dict[str, tuple[int,
 
 
 def breakdown(
-    measures: pa.Table,
+    measures: pd.DataFrame,
     classes: Difficulty,
     names: Sequence[str],
     *,
     baseline: str,
     methods: Sequence[str] | None = None,
     interval: Mapping[str, Any] | None = None,
-) -> pa.Table:
+) -> pd.DataFrame:
     """Mean of every method in every class, and its difference from the baseline with interval and paired t test.
 
     Parameters
@@ -125,31 +125,30 @@ def breakdown(
     Returns
     -------
     one row per measure, class and method. ``p`` is of the paired t test, ``p_holm`` corrected for all classes and
-    methods of a measure; both are null for the baseline, and for queries without relevant documents. Where a
+    methods of a measure; both are missing for the baseline, and for queries without relevant documents. Where a
     class has too few queries, or too few that differ (`qdrank.evaluation.guard`), there are means and differences but no
     intervals and no p-values, and ``lacks`` says why; nor is there a p-value where the bootstrap does not confirm Student's
     interval.
     """
-    known = list(dict.fromkeys(measures.column("method").to_pylist()))
+    known = list(measures["method"].unique())
     shown = known if methods is None else [method for method in methods if method in known]
     if baseline not in known:
         raise InputError(f"the baseline {baseline!r} is not measured", fix="measured are " + ", ".join(known))
     order = list(dict.fromkeys([baseline, *shown]))
     rows = [row for name in names for row in _of_measure(measures, classes, name, order, dict(interval or {"seed": 1}))]
-    return pa.Table.from_pylist(rows, _SCHEMA)
+    return pd.DataFrame(rows, columns=[*_TEXTS, "queries", *_NUMBERS]).astype(dict.fromkeys(_NUMBERS, float))
 
 
 _TEXTS = ("measure", "class", "relevant", "method", "lacks")
 _NUMBERS = ("share", "mean", "low", "high", "difference", "difference_low", "difference_high", "p", "p_holm")
-_SCHEMA = pa.schema(
-    [(name, pa.string()) for name in _TEXTS] + [("queries", pa.int64())] + [(name, pa.float64()) for name in _NUMBERS]
-)
 
 
 def _of_measure(
-    measures: pa.Table, classes: Difficulty, name: str, methods: Sequence[str], interval: Mapping[str, Any]
+    measures: pd.DataFrame, classes: Difficulty, name: str, methods: Sequence[str], interval: Mapping[str, Any]
 ) -> list[dict[str, Any]]:
-    ids, values = fit_values(measures, methods, name)
+    found, names, cubed = cube(measures[measures["method"].isin(methods)], ["method"], name)
+    place = found["method"].tolist().index
+    ids, values = names.to_numpy(object), cubed[:, :, [place(method) for method in methods]]
     class_of = classes.of(ids)
     classes_shown = {ALL: np.ones(len(class_of), dtype=bool)} | {one: class_of == one for one in classes.present}
     rows = [
@@ -184,7 +183,6 @@ def _of_class(
         yield row | {"p": paired_t(pairs).p if tested and i > 0 and not lacks else None, "lacks": lacks}
 
 
-def _bounds(values: FloatArray, interval: Mapping[str, Any], prefix: str) -> dict[str, float | None]:
-    """Ends of the interval of the mean of ``values`` (n_queries, n_fits); None where they lack what it needs."""
-    low, high = table_ends(values, **interval)
-    return {f"{prefix}{name}": None if isnan(end) else end for name, end in (("low", low), ("high", high))}
+def _bounds(values: FloatArray, interval: Mapping[str, Any], prefix: str) -> dict[str, float]:
+    """Ends of the interval of the mean of ``values`` (n_queries, n_fits); nan where they lack what it needs."""
+    return dict(zip((f"{prefix}low", f"{prefix}high"), table_ends(values, **interval), strict=True))

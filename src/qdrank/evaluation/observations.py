@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from qdrank.errors import InputError
 from qdrank.evaluation.declared import Claim
-from qdrank.evaluation.refits import by_fit
 from qdrank.evaluation.values import Values, difference
 from qdrank.store.schemas import SHAPES
 
@@ -51,12 +51,17 @@ def observations_table(observations: Observations) -> pa.Table:
 
 
 def load_observations(table: pa.Table) -> Observations:
-    """Observations from the artifact ``observations``, claims and contrasts in the order of the rows."""
+    """Observations from the artifact ``observations``, claims and contrasts in the order of the rows.
+
+    Raises `InputError` if a query lacks a fit: a mean over other fits for every query would mix the two sources of spread.
+    """
     contrasts: Observations = {}
     for (claim, name), rows in table.to_pandas().groupby(["claim", "contrast"], sort=False):
         values = Values(rows["value"], rows["query_id"], rows["fold"])
         if rows["fit"].any():
-            query, each = by_fit(*(rows[column].to_numpy() for column in ("query_id", "fit", "value")))
-            values = Values(each, query, rows.drop_duplicates("query_id")["fold"])
+            by_fit = rows.pivot(index=["query_id", "fold"], columns="fit", values="value")
+            if by_fit.size != len(rows):
+                raise InputError(f"{claim}, {name}: a query has fewer fits than others", fix="give one of every fit")
+            values = Values.of(by_fit.loc[[*rows[["query_id", "fold"]].drop_duplicates().itertuples(index=False)]])
         contrasts.setdefault(claim, {})[name] = values
     return contrasts

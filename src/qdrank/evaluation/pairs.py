@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import ArrayLike, NDArray
 
 from qdrank.errors import InputError
@@ -87,74 +84,6 @@ def _column(query: ArrayLike, values: ArrayLike, which: str) -> tuple[NDArray[An
     if not np.isfinite(column).all():
         raise InputError(f"{which} ranker: the value of query {ids[~np.isfinite(column)][0]} is not finite")
     return ids, column
-
-
-def query_values(measures: pa.Table, methods: Sequence[str], name: str) -> tuple[NDArray[np.object_], FloatArray]:
-    """Query ids, ascending, and values of a measure, shape (n_queries, n_methods), joined on the ids; means over the fits."""
-    ids, values = fit_values(measures, methods, name)
-    return ids, values.mean(axis=1)
-
-
-def fit_values(measures: pa.Table, methods: Sequence[str], name: str) -> tuple[NDArray[np.object_], FloatArray]:
-    """Query ids, ascending, and values of a measure, shape (n_queries, n_fits, n_methods), joined on ids and fits.
-
-    A method that is fitted once has the same values in every fit.
-
-    Raises `InputError` if methods are measured on other queries, or two of them have different numbers of fits above
-    one.
-    """
-    tables = {method: _one_method(measures, method, name) for method in methods}
-    ids, fits = next(iter(tables.values()))[0], max(values.shape[1] for _, values in tables.values())
-    for method, (names, values) in tables.items():
-        if not np.array_equal(ids, names):
-            raise InputError(f"{method} is not measured on the same queries as {methods[0]}")
-        if values.shape[1] not in (1, fits):
-            raise InputError(f"{method} has {values.shape[1]} fits, other methods have {fits}", fix="run both again")
-    wide = [np.broadcast_to(tables[method][1], (len(ids), fits)) for method in methods]
-    return ids, np.stack(wide, axis=2)
-
-
-def _one_method(measures: pa.Table, method: str, name: str) -> tuple[NDArray[np.object_], FloatArray]:
-    """Query ids, ascending, and values (n_queries, n_fits) of one method."""
-    rows = measures.filter(pc.equal(measures.column("method"), method))
-    ids, values = rows.column("query_id").to_numpy(zero_copy_only=False), rows.column(name).to_numpy()
-    fit = rows.column("fit").to_numpy() if "fit" in rows.column_names else np.zeros(len(ids), dtype=np.int64)
-    n_fits = max(1, len(np.unique(fit)))
-    order = np.lexsort((fit, ids.astype(str)))
-    if len(order) % n_fits or (ids[order].reshape(-1, n_fits) != ids[order][::n_fits, None]).any():
-        raise InputError(f"{method} is not measured on the same queries in each of its {n_fits} fits")
-    return ids[order][::n_fits], values[order].reshape(-1, n_fits)
-
-
-def paired_fits(query: NDArray[Any], a: FloatArray, b: FloatArray) -> Pairs:
-    """Values (n_queries, n_fits) of two rankers on the same queries, paired by fit; one fitted once serves every fit."""
-    if a.shape[1] != b.shape[1] and 1 not in (a.shape[1], b.shape[1]):
-        raise InputError(f"one ranker has {a.shape[1]} fits, the other {b.shape[1]}", fix="run both again")
-    return Pairs(query, a.mean(axis=1), b.mean(axis=1), by_fit=a - b)
-
-
-def differences_by_fit(pairs: Sequence[tuple[FloatArray, FloatArray]]) -> FloatArray:
-    """Differences of pairs of values (n_queries, n_fits), (n_queries, n_fits, n_pairs); one fit serves every fit."""
-    apart = [a - b for a, b in pairs]
-    fits = max(one.shape[1] for one in apart)
-    return np.stack([np.broadcast_to(one, (len(one), fits)) for one in apart], axis=2)
-
-
-def method_pairs(measures: pa.Table, a: str, b: str, name: str) -> Pairs:
-    """Values of a measure of two methods on all test queries, with their differences in every fit."""
-    ids, values = fit_values(measures, [a, b], name)
-    return paired_fits(ids, values[:, :, 0], values[:, :, 1])
-
-
-def fold_of(measures: pa.Table) -> dict[str, str]:
-    """The fold in which each query of the artifact ``measures`` is a test query."""
-    return dict(zip(*(measures.column(column).to_pylist() for column in ("query_id", "fold")), strict=True))
-
-
-def fit_columns(measures: pa.Table, method: str, name: str) -> dict[str, float | None]:
-    """Columns of a table of methods: number of fits, and the standard deviation of their means, None for one fit."""
-    means = _one_method(measures, method, name)[1].mean(axis=0)
-    return {"fits": len(means), "spread of fits": float(np.std(means, ddof=1)) if len(means) > 1 else None}
 
 
 @dataclass(frozen=True)

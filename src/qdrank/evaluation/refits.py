@@ -26,36 +26,12 @@ from math import hypot, isnan, sqrt
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from qdrank.errors import InputError
 from qdrank.evaluation.estimates import Estimate, behind, over_queries, satterthwaite
 from qdrank.evaluation.guard import lacking
 from qdrank.evaluation.intervals import column_intervals, table_interval
 from qdrank.layout import FloatArray
-
-
-def by_fit(
-    query: NDArray[np.object_], fit: NDArray[np.int64], values: FloatArray
-) -> tuple[NDArray[np.object_], FloatArray]:
-    """Queries in order of first appearance, and their values, (n_queries, n_fits), joined on the ids.
-
-    Raises `InputError` if a query lacks a fit or has one twice: a mean over other fits for every query would mix the
-    two sources of spread.
-    """
-    names, rows = np.unique(query.astype(str), return_inverse=True)
-    fits, columns = np.unique(fit, return_inverse=True)
-    counts = np.zeros((len(names), len(fits)), dtype=np.int64)
-    np.add.at(counts, (rows, columns), 1)
-    if (counts != 1).any():
-        row, column = np.argwhere(counts != 1)[0]
-        raise InputError(
-            f"query {names[row]} has {counts[row, column]} values of fit {fits[column]}", fix="give one of every fit"
-        )
-    table = np.empty(counts.shape)
-    table[rows, columns] = values
-    first = np.sort(np.unique(rows, return_index=True)[1])
-    return query[first], table[rows[first]]
 
 
 def over_refits(values: FloatArray) -> Estimate:

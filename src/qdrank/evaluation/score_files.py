@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from qdrank.datasets.letor.quick import quick_text
-from qdrank.datasets.letor.reader import letor_form, read_letor
+from qdrank.datasets.letor.reader import read_letor
 from qdrank.datasets.textfiles import blocks, lines
 from qdrank.errors import AnyPath, InputError
 from qdrank.layout import FloatArray, IntArray
@@ -39,16 +37,6 @@ class Labels:
 
 def read_labels(path: AnyPath) -> Labels:
     """Labels, queries and document ids of a LETOR file; its features are checked and skipped, in bounded memory."""
-    form = letor_form([path])
-    quick = form.dense and "numba" not in sys.modules  # else the kernels are already loaded
-    text = quick_text(path, form.width, MAX_GRADE, values=False) if quick else None
-    if text is not None:
-        return Labels(text.y.astype(np.int64), text.offsets, text.query_id, text.doc_id)
-    return _read_labels(path)
-
-
-def _read_labels(path: AnyPath) -> Labels:
-    """Like `read_labels`, for any file, with the compiled kernels."""
     y: list[NDArray[np.int8]] = []
     doc_id: list[NDArray[Any]] = []
     query_id: list[str] = []

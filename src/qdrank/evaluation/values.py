@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qdrank.errors import InputError
+from qdrank.evaluation.pairs import Pairs
 from qdrank.layout import FloatArray
 
 if TYPE_CHECKING:
@@ -72,10 +73,14 @@ def cube(values: pd.DataFrame, by: Sequence[str], measure: str) -> tuple[pd.Data
     return groups, wide.index, np.stack([np.broadcast_to(one, (len(wide), fits)) for one in each], axis=2)
 
 
+def pairs(values: pd.DataFrame, a: str, b: str, measure: str) -> Pairs:
+    """Values of two methods on the same queries, with their differences in every fit."""
+    groups, ids, of = cube(values[values["method"].isin([a, b])], ["method"], measure)
+    first, second = (of[:, :, groups["method"].tolist().index(name)] for name in (a, b))
+    return Pairs(ids.to_numpy(object), first.mean(axis=1), second.mean(axis=1), first - second)
+
+
 def difference(values: pd.DataFrame, a: str, b: str, measure: str) -> Values:
     """Method ``a`` minus method ``b`` on every query, in every fit."""
-    both = values[values["method"].isin([a, b])]
-    groups, ids, of = cube(both, ["method"], measure)
-    first, second = (groups["method"].tolist().index(name) for name in (a, b))
-    fold = both.drop_duplicates("query_id").set_index("query_id")["fold"]
-    return Values(of[:, :, first] - of[:, :, second], ids, fold[ids])
+    apart, fold = pairs(values, a, b, measure), values.drop_duplicates("query_id").set_index("query_id")["fold"]
+    return Values(apart.by_fit, apart.query, fold[apart.query])

@@ -36,12 +36,12 @@ def write_breakdown(
     log: Callable[..., None],
 ) -> None:
     """Write the table and the picture of the methods of a data set, compared with the first of ``against`` that was run."""
-    measured = read(files["measures"], "measures")
-    known = measured.column("method").to_pylist()
+    measured = read(files["measures"], "measures").to_pandas()
+    known = list(measured["method"].unique())
     baseline = next((method for method in against if method in known), known[0])
     log("against %s", baseline)
     known_classes = difficulty(load_judged(files["judged"], []), classes)
-    table = breakdown(measured, known_classes, measures, baseline=baseline, interval=interval).to_pandas()
+    table = breakdown(measured, known_classes, measures, baseline=baseline, interval=interval)
     forms = {form: path for form, path in out.items() if not form.startswith("figure_")}
     write_table(readable_breakdown(table, labels, baseline), forms, title=f"{title}: measures by difficulty")
     write(out["figure_parquet"], "figure", table)

@@ -9,9 +9,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from qdrank.evaluation.comparison import DETECTABLE, compare, compared_rows
-from qdrank.evaluation.pairs import FoldMeans, fold_means, method_pairs
-from qdrank.figures.method_tables import spread_of_fits, with_settings
+from qdrank.evaluation.pairs import FoldMeans, fold_means
+from qdrank.figures.method_tables import comparisons_table, spread_of_fits, with_settings
 from qdrank.figures.numbers import chosen
 from qdrank.figures.tables import write_tables
 from qdrank.rankers.methods import CLASSIC
@@ -53,9 +52,9 @@ def tabulate_learners(
     interval: Mapping[str, Any],
 ) -> None:
     """Write the tables of the methods of a data set: means with the settings chosen, and tests."""
-    measures = read(files["measures"], "measures")
+    measures = read(files["measures"], "measures").to_pandas()
     choices = pa.concat_tables([read(path, "choices") for path in files["choices"]])
-    means = learners_table(measures.to_pandas(), methods, choices.to_pandas(), convention)
+    means = learners_table(measures, methods, choices.to_pandas(), convention)
     tests = tests_table(measures, methods, convention, interval)
     named = {"means": (means, f"{title}: learners, mean of folds"), "tests": (tests, f"{title}: learners, tests")}
     write_tables(named, out)
@@ -66,33 +65,18 @@ def baseline_of(methods: Sequence[str]) -> str:
     return "ranksvm" if "ranksvm" in methods else methods[0]
 
 
-def tests_table(measures: pa.Table, methods: Sequence[str], convention: str, interval: Mapping[str, Any]) -> pa.Table:
+def tests_table(
+    values: pd.DataFrame, methods: Sequence[str], convention: str, interval: Mapping[str, Any]
+) -> pd.DataFrame:
     """Every method against RankSVM on all test queries, in average precision and NDCG@10.
 
     The p-values of the t tests of one measure are corrected together after Holm.
     """
-    against = baseline_of(methods)
-    names = [name for name in ("ap", f"ndcg@10/{convention}") if name in measures.column_names]
-    rows = [
-        row
-        for name in names
-        for row in _tests(measures, [method for method in methods if method != against], against, name, interval)
-    ]
-    return pa.Table.from_pylist(rows, _TESTS)
-
-
-_TESTS = pa.schema(
-    [("measure", pa.string()), ("method", pa.string()), ("against", pa.string()), ("queries", pa.int64())]
-    + [(name, pa.float64()) for name in ("difference", "low", "high", "t", "p (t test)", "p (Holm)")]
-    + [(name, pa.float64()) for name in ("p (Wilcoxon)", "p (permutation)", DETECTABLE)]
-    + [("verdict", pa.string())]
-)
-
-
-def _tests(
-    measures: pa.Table, methods: Sequence[str], against: str, name: str, interval: Mapping[str, Any]
-) -> list[dict[str, Any]]:
-    pairs = [method_pairs(measures, method, against, name) for method in methods]
-    compared = [compare(one, family=len(methods), **interval) for one in pairs]
-    labels = [(method_label(method), method_label(against)) for method in methods]
-    return [{"measure": name} | row for row in compared_rows(labels, compared, family=f"{name} against {against}")]
+    against, labels = baseline_of(methods), {name: method_label(name) for name in methods}
+    compared = [(method, against) for method in methods if method != against]
+    parts = []
+    for name in ("ap", f"ndcg@10/{convention}"):
+        if name in values:
+            parts.append(comparisons_table(values, compared, labels, name, interval))
+            parts[-1].insert(0, "measure", name)
+    return pd.concat(parts)

@@ -11,7 +11,8 @@ from typing import Any
 import pandas as pd
 
 from qdrank.evaluation.comparison import compare, compared_rows, corrected_p
-from qdrank.figures.numbers import by_measure, chosen, pairs
+from qdrank.evaluation.values import pairs
+from qdrank.figures.numbers import by_measure, chosen
 
 
 def methods_table(

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from qdrank.evaluation.pairs import Pairs, paired_fits
 from qdrank.evaluation.refits import column_ends, table_ends
 from qdrank.evaluation.values import cube
 from qdrank.layout import FloatArray
@@ -35,12 +34,6 @@ def where(values: pd.DataFrame, **equal: Any) -> pd.DataFrame:
 def by_measure(values: pd.DataFrame, measures: Sequence[str]) -> pd.DataFrame:
     """A row for each measure, named in the column ``measure``, with its ``value``."""
     return values.melt([name for name in _NAMES if name in values], list(measures), "measure", "value")
-
-
-def pairs(values: pd.DataFrame, one: str, other: str, measure: str) -> Pairs:
-    """Values of two methods on the same queries, with their differences in every fit."""
-    _, ids, of = cube(chosen(values, dict.fromkeys([one, other])), ["method"], measure)
-    return paired_fits(ids.to_numpy(object), of[:, :, 0], of[:, :, -1])
 
 
 def bca_ends(values: FloatArray, **interval: Any) -> tuple[FloatArray, FloatArray]:

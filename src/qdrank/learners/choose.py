@@ -108,8 +108,7 @@ class ValidationQueries:
 
 
 def _rounded_mean(values: ArrayLike) -> float:
-    array = np.asarray(values, dtype=np.float64)
-    return round(float(array.mean()), _DECIMALS) if array.size else float("nan")
+    return round(float(np.mean(np.asarray(values, dtype=np.float64))), _DECIMALS)
 
 
 class Choice(Generic[T]):

@@ -12,7 +12,6 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from qdrank.datasets.judged import Judged, load_judged
-from qdrank.evaluation.pairs import query_values
 from qdrank.layout import IntArray
 from qdrank.queries.artifacts import load_neighbours, load_queries
 from qdrank.queries.vectors import principal_plane
@@ -114,9 +113,9 @@ def _precisions(measures: Sequence[pa.Table], ids: _Texts) -> Mapping[str, pa.Ar
     place = pa.table({"query_id": pa.array(ids, pa.string()), "row": np.arange(len(ids))})
     columns: dict[str, pa.Array] = {}
     for table in measures:
-        for method in pc.unique(table.column("method")).to_pylist():
-            names, values = query_values(table, [method], "ap")
-            of_method = pa.table({"query_id": pa.array(names, pa.string()), "ap": values[:, 0]})
+        means = table.group_by(["method", "query_id"], use_threads=False).aggregate([("ap", "mean")])
+        for method in pc.unique(means.column("method")).to_pylist():
+            of_method = means.filter(pc.equal(means.column("method"), method)).drop_columns("method")
             joined = place.join(of_method, "query_id").sort_by("row")
-            columns.setdefault(f"{AP}{method}", pc.round(joined.column("ap"), 4))
+            columns.setdefault(f"{AP}{method}", pc.round(joined.column("ap_mean"), 4))
     return columns

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
@@ -191,8 +190,7 @@ def query_scores(documents: Judged, W: FloatArray) -> FloatArray:
     """Scores (..., n_documents) of documents, each query's by its own model, from W (..., n_queries, n_features)."""
     W = np.ascontiguousarray(W)
     scores = np.empty((*W.shape[:-2], documents.n_documents))
-    n_sets = prod(W.shape[:-2])
-    sets, out = W.reshape(n_sets, *W.shape[-2:]), scores.reshape(n_sets, documents.n_documents)
+    sets, out = W.reshape(-1, *W.shape[-2:]), scores.reshape(-1, documents.n_documents)
     for q, (a, b) in enumerate(pairwise(documents.offsets.tolist())):
         X = documents.X[a:b].astype(np.float64)
         for w, filled in zip(sets[:, q], out[:, a:b], strict=True):

@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from qdrank.datasets.letor.parser import REASONS
 from qdrank.datasets.letor.reader import load_letor, read_letor
+from qdrank.datasets.letor.rows import REASONS
 from qdrank.errors import GRADE_FIX, InputError
 from qdrank.measures.ranking import MAX_GRADE
 from qdrank.workflow.own_data import FeatureFiles
@@ -137,15 +137,6 @@ def test_duplicate_document_across_chunks(tmp_path, monkeypatch):
 def test_made_name_that_meets_a_given_one(tmp_path):
     error = error_of(tmp_path, "0 qid:1 1:0\n0 qid:1 1:0 #docid = 1-1\n")
     assert error.line == 2
-
-
-def test_equal_hashes_of_different_names_are_no_double(tmp_path, monkeypatch):
-    monkeypatch.setattr(
-        "qdrank.datasets.letor.id_kernels.hash_names", lambda _, offsets: np.zeros(len(offsets) - 1, np.uint64)
-    )
-    path = tmp_path / "data.txt"
-    path.write_text(GOOD)
-    assert load_letor(path).n_documents == 2
 
 
 @pytest.mark.parametrize("text", ["", "\n\n", "# nothing\n", "#\r0 qid:1 1:0", "\ufeff", " \t \r\n"])

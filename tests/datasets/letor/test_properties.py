@@ -14,8 +14,9 @@ from hypothesis.extra import numpy as hnp
 
 from qdrank.datasets.judged import Judged
 from qdrank.datasets.letor.importing import export_letor
-from qdrank.datasets.letor.kernels import HARD, INFINITE, NUMBER, parse_value
 from qdrank.datasets.letor.reader import load_letor, read_letor
+from qdrank.datasets.letor.rows import Form, RowReader
+from qdrank.datasets.textfiles import Block
 from qdrank.errors import InputError
 
 BOUNDED = settings(deadline=None)
@@ -30,22 +31,19 @@ decimals = st.builds(
 )
 
 
-def parsed(text: str) -> tuple[np.float32, int]:
-    value, kind, end = parse_value(np.frombuffer(text.encode() + b"\n", np.uint8), 0)
-    assert kind not in (NUMBER, HARD) or end == len(text)
-    return np.float32(value), kind
-
-
 def check_rounding(text: str) -> None:
+    """Both ways round as Python does, and leave the same numbers: what is infinite is refused."""
+    reader, block = RowReader("f", Form(1, True), False, 4), Block(f"0 qid:1 1:{text}\n".encode(), 1)
     with np.errstate(over="ignore"):
         expected = np.float32(float(text))
-    value, kind = parsed(text)
-    if kind == NUMBER:
-        assert value.tobytes() == expected.tobytes()  # the sign of zero included
-    elif kind == INFINITE:
-        assert np.isinf(expected)
-    elif kind != HARD:
-        assert float(text) > 1.797e308 or float(text) < -1.797e308
+    regular = reader.regular(block)
+    if np.isinf(expected):
+        assert regular is None
+        with pytest.raises(InputError, match=r"too large|missing|not finite"):
+            list(reader.by_line(block))
+        return
+    for rows in (regular, *reader.by_line(block)):
+        assert rows.X.tobytes() == expected.tobytes()  # the sign of zero included
 
 
 @given(decimals)
@@ -68,11 +66,6 @@ def test_numbers_near_the_border_of_two_float32(x, steps):
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_doubles_as_printed(x):
     check_rounding(repr(x))
-
-
-def test_hard_numbers_are_rare():
-    values = np.random.default_rng(0).random(20_000)
-    assert sum(parsed(repr(v))[1] == HARD for v in values.tolist()) <= 1
 
 
 @st.composite
@@ -110,6 +103,43 @@ def test_written_and_read_back(judged, sparse, block_bytes):
 ROWS = b"".join(
     b"%d qid:%d 1:%.3f 2:NULL 3:1e-5 #docid = GX%d inc = 1\r\n" % (i % 3, i // 4, i / 7, i) for i in range(12)
 )
+
+
+def same(a, b) -> bool:
+    return all(np.array_equal(x, y, equal_nan=name == "X") for name, x, y in zip(a._fields, a, b, strict=True))
+
+
+WORDS = (
+    "0|1|2|3|qid:|qid:7|qid:a:b|1:|2:|1:0|2:1|1:0x1|1:nan|2:NULL|2:1e400|2:-1.797e308|1:.5|2:+7.|1:1_0|1:1e|2:0.5|0x1:3|é|:"
+    '|"|NULL|#docid = a|#docid = b c = 1|#|# x|#docid =|\t|\r|  |1:5 2:3 #docid = NULL|1:5 2:3#docid = b'
+)
+
+
+@given(
+    st.lists(st.lists(st.sampled_from(WORDS.split("|")), max_size=7), min_size=1, max_size=4),
+    st.booleans(),
+    st.booleans(),
+)
+@BOUNDED
+def test_what_arrow_reads_the_loop_reads_alike(words, regular, missing):
+    """Lines of rows that are nearly in order; whatever is not left to the loop is what the loop reads."""
+    rows = [f"{i % 3} qid:{i // 2} 1:{i} 2:.5 #docid = d{i}" for i in range(3)] if regular else []
+    text = "\n".join([*rows, *(" ".join(line) for line in words), ""]).encode()
+    reader = RowReader("f", Form(2, True), missing, 4)
+    found = reader.regular(Block(text, 1))
+    if found is not None:
+        (expected,) = reader.by_line(Block(text, 1))
+        assert same(found, expected)
+
+
+@pytest.mark.parametrize("comment", ["", " #docid = NULL", " #docid = a inc = 1 prob = 0.5"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_usual_text_is_read_by_arrow(comment, end):
+    text = "".join(f"{i} qid:q{i} 1:{i} 2:NULL{comment}{end}" for i in range(3)).encode()
+    reader = RowReader("f", Form(2, True), True, 4)
+    found, (expected,) = reader.regular(Block(text, 5)), reader.by_line(Block(text, 5))
+    assert found is not None
+    assert same(found, expected)
 
 
 def refused_or_read(content: bytes, **options) -> None:

@@ -9,7 +9,7 @@ import lzma
 import numpy as np
 import pytest
 
-from qdrank.datasets.letor import parser as letor
+from qdrank.datasets.letor import rows as letor
 from qdrank.datasets.letor.reader import document_names, load_letor, read_letor
 
 DENSE = """\

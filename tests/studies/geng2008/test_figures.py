@@ -10,7 +10,6 @@ import pyarrow as pa
 import pytest
 
 from qdrank.evaluation.intervals import column_intervals
-from qdrank.evaluation.pairs import query_values
 from qdrank.figures.method_tables import comparisons_table, folds_table, methods_table
 from qdrank.figures.style import save_figure
 from qdrank.store import read, table_of, write
@@ -197,12 +196,6 @@ def test_labels_of_the_bound_do_not_overlap(tmp_path, bounds):
 def test_methods_look_different():
     looks = [(method.colour, method.marker) for method in BY_NAME.values()]
     assert len(set(looks)) == len(looks)
-
-
-def test_values_are_joined_on_query_ids():
-    ids, values = query_values(made_measures(), ["single", "qc"], "ap")
-    assert ids.tolist() == sorted(ids.tolist())
-    assert (values[:, 0] == values[:, 1]).all()
 
 
 def test_a_curve_puts_folds_together():

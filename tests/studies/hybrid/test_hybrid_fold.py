@@ -45,7 +45,7 @@ from qdrank.studies.hybrid.methods import (
     TREES_QUERIES,
 )
 from qdrank.studies.hybrid.options import Options
-from qdrank.studies.hybrid.oracle import Oracles, distance, first_documents, matched_size, oracle_table
+from qdrank.studies.hybrid.oracle import Oracles, distance, first_documents, matched_size, measure_oracles
 from qdrank.studies.hybrid.settings import Hybrid
 from qdrank.studies.hybrid.shown import DECLARED, LEARNED
 from qdrank.studies.lin2011.settings import Lin
@@ -74,30 +74,27 @@ def fold_of(dependence):
     documents = fold_documents(made.judged, "fold1")
     plain = View.of(documents, lambda one: RunPredictors().vectors(one.X, one.offsets), scaled=False)
     seen = views(documents, plain, plain)
-    return FoldRun("fold1", seen, OPTIONS, measure=MEASURE, seed=1, refits=REFITS), made.names
+    return FoldRun("fold1", seen, OPTIONS, measure=MEASURE, seed=1, refits=REFITS)
 
 
 @pytest.fixture(scope="module")
 def made():
-    run, names = fold_of(0.6)
+    run = fold_of(0.6)
     run.run(ALL)
     measure_runs(run, ["first", "second"])
     measure_weights(run, ["first", "second"])
     measure_learning(run)
     oracles = oracles_of(run)
-    return SimpleNamespace(run=run, oracles=oracles, curves=oracles.curves(), names=names)
+    curves = oracles.curves()
+    measure_oracles(run, oracles, curves)
+    return SimpleNamespace(run=run, oracles=oracles, curves=curves)
 
 
 @pytest.fixture(scope="module")
 def inputs(made, tmp_path_factory):
     folder, run = tmp_path_factory.mktemp("fold"), made.run
     run.write({name: str(folder / f"{name}.parquet") for name in ("choices", "values")})
-    shown = {
-        "checks": checks_table(run, made.curves),
-        "oracle": oracle_table("fold1", made.oracles, made.curves, 2, 1),
-    }
-    for name, table in shown.items():
-        write(folder / f"{name}.parquet", "figure", table)
+    write(folder / "checks.parquet", "figure", checks_table(run, made.curves))
     measured = []
     for fit in range(REFITS):
         fitted = [method.name for method in METHODS if len(run.scores[method.name]) > fit]
@@ -179,7 +176,7 @@ def test_curves_end_at_single_runs_and_at_the_methods_themselves(made, inputs):
 
 
 def test_the_negative_control_is_not_found():
-    run, _ = fold_of(0.0)
+    run = fold_of(0.0)
     run.run(method for method in METHODS if method.name in (FIXED, CHOSEN, *PER_QUERY))
     values = [
         np.mean([query_values_of(MEASURE, run.test, scores) for scores in run.scores[name]], axis=0)

@@ -14,7 +14,7 @@ from qdrank.studies.lin2011.fold import LinFold
 from qdrank.studies.lin2011.options import Grid, Readings
 from qdrank.studies.lin2011.settings import Lin
 from qdrank.studies.lin2011.training import train_singles
-from qdrank.studies.lin2011.units import ClusterPlan, Workshop, shard_units
+from qdrank.studies.lin2011.units import Workshop, units
 
 SEED = 3
 LAMBDAS = (0.1, 0.01)
@@ -46,24 +46,22 @@ def chosen():
     return singles()[0.01].w
 
 
-def workshop(plan):
-    return Workshop(documents(), REFERENCE, singles(), chosen(), plan)
+def workshop(random=True, **readings):
+    return Workshop(documents(), REFERENCE, singles(), chosen(), Readings(**Lin(**readings).readings()), random=random)
 
 
 @cache
-def trained(plan_items, n_shards=1, **readings):
-    plan = ClusterPlan(readings=Readings(**Lin(**readings).readings()), **dict(plan_items))
-    shop = workshop(plan)
-    return gathered_shards([shop.run(shard_units(plan, shard, n_shards)) for shard in range(n_shards)])
+def trained(ms=(2, 5), seeds=(1, 2), n_shards=1, **given):
+    shop, wanted = workshop(**given), units(ms, seeds)
+    return gathered_shards([shop.run(wanted[shard::n_shards]) for shard in range(n_shards)])
 
 
 def clustering(key, **readings):
     """A clustering of K-means, as the fold has it."""
-    plan = ClusterPlan(ms=[key.m], seeds=[key.seed], readings=Readings(**Lin(**readings).readings()))
-    return next(workshop(plan).clusterings(key))
+    return next(workshop(**readings).clusterings(key))
 
 
-def fold(ms=(2, 5), seeds=(1, 2), random=True, n_shards=1, **readings):
+def fold(ms=(2, 5), seeds=(1, 2), random=True, **readings):
     """The fold with its models, read in some way."""
-    bank = FoldBank(trained((("ms", ms), ("seeds", seeds), ("random", random)), n_shards, **readings))
+    bank = FoldBank(trained(ms, seeds, random=random, **readings))
     return LinFold(documents(), REFERENCE, documents().stored(chosen()), bank, Readings(**Lin(**readings).readings()))

@@ -10,10 +10,7 @@ from qdrank.errors import InputError
 from qdrank.measures import average_precision
 from qdrank.studies.lin2011.bank import FoldBank, Key, gathered_shards
 from qdrank.studies.lin2011.clusters import Clustering, Items, cluster, nearest, query_items, relevant_items, shuffled
-from qdrank.studies.lin2011.options import Readings
-from qdrank.studies.lin2011.settings import Lin
 from qdrank.studies.lin2011.training import seen_rows
-from qdrank.studies.lin2011.units import ClusterPlan, units
 
 RNG = np.random.default_rng(1)
 VECTORS = RNG.normal(size=(12, 3))
@@ -69,9 +66,8 @@ def test_queries_belong_to_the_cluster_with_most_of_their_items_or_to_every_one(
 
 
 def test_clusters_come_back_from_their_artifact():
-    key, plan = Key("pairs", 2, 5), ClusterPlan(ms=[5], seeds=[2], readings=Readings(**Lin().readings()))
-    shop = workshop(plan)
-    wanted, bank = next(shop.clusterings(key)), FoldBank(gathered_shards([shop.run(units(plan))]))
+    key, shop = Key("pairs", 2, 5), workshop()
+    wanted, bank = next(shop.clusterings(key)), FoldBank(gathered_shards([shop.run([key])]))
     found, (query, cluster_of) = bank.models(key, 0.1), wanted.members("most")
     assert found.centres == pytest.approx(wanted.centres, abs=0)
     assert found.member_cluster.tolist() == cluster_of.tolist()

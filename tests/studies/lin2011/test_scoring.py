@@ -30,7 +30,7 @@ from qdrank.studies.lin2011.scoring import (
 )
 from qdrank.studies.lin2011.settings import Lin
 from qdrank.studies.lin2011.singles import budget_lambdas
-from qdrank.studies.lin2011.units import ClusterPlan, Workshop
+from qdrank.studies.lin2011.units import Workshop
 
 
 @pytest.fixture(scope="module")
@@ -102,11 +102,11 @@ def test_memberships_count_relevant_documents_that_are_missed():
     train: Judged = documents().parts["train"]
     missed = np.empty(train.n_queries, dtype=object)
     missed[:] = [(1,) * (q % 3) for q in range(train.n_queries)]
-    key, plan = Key("pairs", 1, 5), ClusterPlan(ms=[5], seeds=[1], readings=Readings(**Lin().readings()))
+    key, readings = Key("pairs", 1, 5), Readings(**Lin().readings())
     found = []
     for part in (train, replace(train, missed=missed)):
         given = FoldDocuments({"train": part}, documents().mean, documents().inverse)
-        shop = Workshop(given, REFERENCE, singles(), chosen(), plan)
+        shop = Workshop(given, REFERENCE, singles(), chosen(), readings)
         found.append(FoldBank(gathered_shards([shop.run([key])])).models(key, 0.1).member_precision)
     query, _ = clustering(key).members("most")
     relevant = np.add.reduceat(train.y > 0, train.offsets[:-1])[query]

@@ -15,7 +15,8 @@ from qdrank.evaluation.deciding import decide
 from qdrank.evaluation.declared import CONTROL, FINDING
 from qdrank.evaluation.observations import observe
 from qdrank.evaluation.significance import paired_t
-from qdrank.figures.numbers import chosen, pairs
+from qdrank.evaluation.values import pairs
+from qdrank.figures.numbers import chosen
 from qdrank.figures.style import save_figure
 from qdrank.store import write
 from qdrank.store.schemas import shape_of

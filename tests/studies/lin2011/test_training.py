@@ -10,10 +10,7 @@ from qdrank.datasets.simulated.features import REFERENCE
 from qdrank.learners.ranksvm.estimator import RankSVM
 from qdrank.studies.lin2011.bank import Key
 from qdrank.studies.lin2011.clusters import Clustering, Items, cluster, means, relevant_items
-from qdrank.studies.lin2011.options import Readings
-from qdrank.studies.lin2011.settings import Lin
 from qdrank.studies.lin2011.training import Trainer, partial_blocks, seen_rows, train_singles
-from qdrank.studies.lin2011.units import ClusterPlan, shard_units, units
 
 
 @pytest.fixture(scope="module")
@@ -109,14 +106,7 @@ def test_global_models_are_those_of_the_learner():
 
 @pytest.mark.parametrize("n_shards", [2, 3, 7])
 def test_any_number_of_shards_gives_the_same_models(n_shards):
-    items = (("ms", (2, 5)), ("seeds", (1, 2)), ("random", True))
-    assert trained(items, 1).equals(trained(items, n_shards))
-
-
-def test_shards_share_out_all_units():
-    plan = ClusterPlan(ms=[2], seeds=[1, 2, 3], readings=Readings(**Lin().readings()))
-    shared = [unit for shard in range(4) for unit in shard_units(plan, shard, 4)]
-    assert sorted(shared) == sorted(units(plan))
+    assert trained().equals(trained(n_shards=n_shards))
 
 
 def test_precisions_of_an_inner_split_are_of_models_of_the_other_half():
@@ -127,7 +117,7 @@ def test_precisions_of_an_inner_split_are_of_models_of_the_other_half():
 
 
 def test_workshop_uses_the_reference_feature_and_the_global_model():
-    shop = workshop(ClusterPlan(ms=[2], seeds=[1], readings=Readings(**Lin().readings())))
+    shop = workshop()
     train = documents().parts["train"]
     assert shop.role.base == pytest.approx(train.X[:, REFERENCE].astype(float))
     apart = shop.role.single - seen_rows(documents(), train).astype(float) @ chosen()

@@ -12,7 +12,6 @@ from tests.studies.zha2006.world import OPTIONS, PAPER, copies, fitter, rows_of,
 
 from qdrank.errors import InputError
 from qdrank.evaluation.measuring import measure_scores
-from qdrank.evaluation.pairs import fit_values
 from qdrank.layout import query_offsets
 from qdrank.learners.atvt.estimator import ATVT
 from qdrank.learners.refits import fit_seed
@@ -57,9 +56,9 @@ def test_measures_have_the_fits_that_the_claims_have(tmp_path):
     run().write(out)
     files, again = ({key: out[of + key[1]]} for of in ("", "refits_"))
     measures = measure_scores([measured], copies()[0], files, ["fold1"], again)
-    by_fit = fit_values(measures, [key[1]], measured)[1][:, :, 0]
+    by_fit = measures.to_pandas().pivot(index="query_id", columns="fit", values=measured)
     expected = [values(tables()[0], "trees", refit_kind("atvt", i)).value.mean() for i in range(OPTIONS.refits)]
-    np.testing.assert_allclose(by_fit.mean(axis=0), expected, rtol=1e-12)
+    np.testing.assert_allclose(by_fit.mean(), expected, rtol=1e-12)
     assert [method.name for method in METHODS if method.refitted is not None] == [
         method_name("trees", kind) for kind in FITTED_KINDS if kind != "unweighted"
     ]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -13,8 +15,7 @@ from numpy.typing import NDArray
 from qdrank.ahead import in_order
 from qdrank.datasets.folds import assign_parts, fold_names
 from qdrank.datasets.judged import Judged, judged_table
-from qdrank.datasets.letor.chunk import Chunk
-from qdrank.datasets.letor.ledger import Ledger
+from qdrank.datasets.letor.ledger import Chunk, Ledger
 from qdrank.datasets.letor.reader import MAX_LABEL, letor_form, read_letor
 from qdrank.datasets.textfiles import blocks
 from qdrank.errors import AnyPath, InputError
@@ -22,9 +23,8 @@ from qdrank.jobs import threads_given
 from qdrank.store import ArtifactWriter, atomic_path, writing
 
 _EXPORT_ROWS = 1 << 13
-#: Bytes at the beginning of a row that are searched first for its query.
-_HEAD = 32
 _NAMES_BLOCK = 1 << 20
+_QUERY = re.compile(rb"^[ \t]*[^\s]++[ \t]+qid:([^\s]*)", re.MULTILINE)
 
 
 def import_letor(
@@ -88,33 +88,8 @@ def _chunks(parts: Mapping[str, AnyPath], options: Mapping[str, Any]) -> Iterato
 
 def _query_ids(path: AnyPath) -> list[str]:
     """Queries of a file, in order. Rows are not checked here: they are read again, and faults are reported then."""
-    ids: dict[bytes, None] = {}
-    for text, _ in blocks(path, _NAMES_BLOCK):
-        block = np.frombuffer(text, dtype=np.uint8)
-        starts = np.concatenate([[0], np.flatnonzero(block == ord("\n")) + 1])
-        changes = np.flatnonzero(~_like_the_row_before(block, starts[:-1]))
-        for start, end in zip(starts[changes].tolist(), starts[changes + 1].tolist(), strict=True):
-            row = text[start : min(end, start + 2 * _HEAD)].split(None, 2)
-            if len(row) < 3 and end > start + 2 * _HEAD:  # a long name
-                row = text[start:end].split(None, 2)
-            if len(row) > 1 and row[1][:4] == b"qid:":
-                ids[row[1][4:]] = None
+    ids = dict.fromkeys(chain.from_iterable(_QUERY.findall(text) for text, _ in blocks(path, _NAMES_BLOCK)))
     return [name.decode("utf-8", "replace") for name in ids]
-
-
-def _like_the_row_before(block: NDArray[np.uint8], starts: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Which rows certainly name the same query as the row before, shape (n_rows,).
-
-    Both rows then begin with ``D qid:NAME `` and a short name.
-    """
-    heads = block[np.minimum(starts[:, None] + np.arange(_HEAD), len(block) - 1)]
-    usual = (heads[:, 1:6] == np.frombuffer(b" qid:", dtype=np.uint8)).all(axis=1)
-    names = heads[:, 6:]
-    behind = np.logical_or.accumulate(names == ord(" "), axis=1)
-    names[behind] = 0
-    same = np.zeros(len(starts), dtype=bool)
-    same[1:] = usual[1:] & usual[:-1] & behind[1:, -1] & (names[1:] == names[:-1]).all(axis=1)
-    return same
 
 
 def _written(writer: ArtifactWriter, table: pa.Table) -> Iterator[int]:

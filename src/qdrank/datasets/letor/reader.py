@@ -9,26 +9,24 @@ a name are called ``QUERY-POSITION``, counted from 1 within the query. Files of 
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qdrank.datasets.letor.chunk import Chunk, Form
-from qdrank.datasets.letor.quick import quick_text
+from qdrank.ahead import in_order
+from qdrank.datasets.letor.ledger import Chunk, Ledger
+from qdrank.datasets.letor.rows import Form, RowReader, widest_index
 from qdrank.datasets.textfiles import BLOCK_BYTES, blocks
 from qdrank.errors import AnyPath, InputError
 from qdrank.jobs import threads_given
 
 if TYPE_CHECKING:
     from qdrank.datasets.judged import Judged
-    from qdrank.datasets.letor.ledger import Ledger
 
 MAX_FEATURES = 100_000
 MAX_LABEL = 4
 _PEEK_BYTES = 1 << 16
-_QUICK_BYTES = 1 << 20
 
 
 def letor_form(paths: Sequence[AnyPath], *, n_features: int | None = None, sparse: bool | None = None) -> Form:
@@ -37,17 +35,11 @@ def letor_form(paths: Sequence[AnyPath], *, n_features: int | None = None, spars
     complete = len(indices) > 0 and indices == list(range(1, len(indices) + 1))
     dense = complete if sparse is None else not sparse
     if n_features is None:
-        n_features = len(indices) if dense else _widest_index(paths)
+        n_features = len(indices) if dense else max(widest_index(block) for path in paths for block in blocks(path))
     elif not 1 <= n_features <= MAX_FEATURES:
         raise InputError(f"n_features must be from 1 to {MAX_FEATURES:,}", found=str(n_features))
     # Beyond the bound the parser names the row with the large index.
     return Form(min(max(n_features, 1), MAX_FEATURES), dense)
-
-
-def _widest_index(paths: Sequence[AnyPath]) -> int:
-    from qdrank.datasets.letor.id_kernels import widest_index
-
-    return max(int(widest_index(np.frombuffer(block.text, dtype=np.uint8))) for path in paths for block in blocks(path))
 
 
 def _first_indices(path: AnyPath) -> list[int]:
@@ -105,30 +97,11 @@ def read_letor(
     if not 0 <= max_label <= 127:
         raise InputError("max_label must be from 0 to 127", found=str(max_label))
     form = letor_form([path], n_features=n_features, sparse=sparse)
-    quick = _quick(path, form, max_label, min(block_bytes, _QUICK_BYTES)) if ledger is None else None
-    if quick is not None:
-        yield quick
-        return
-    from qdrank.ahead import in_order
-    from qdrank.datasets.letor.parser import Parser, numbered  # compiled
-
-    parser = Parser(path, form, missing, max_label, ledger)
+    reader, names = RowReader(path, form, missing, max_label), ledger or Ledger()
+    names.open_file(path)
     # The matrix of a sparse file may be far larger than its text, so no rows are parsed ahead.
     helpers = (threads or threads_given()) - 1 if form.dense else 0
-    yield from map(parser.chunk, in_order(parser.parse, numbered(blocks(path, block_bytes)), helpers, ahead=helpers))
-
-
-def _quick(path: AnyPath, form: Form, max_label: int, most: int) -> Chunk | None:
-    """A small file without the kernels, which take longer to load; None if they are loaded, or needed."""
-    if "numba" in sys.modules or not form.dense:
-        return None
-    text = quick_text(path, form.width, max_label, values=True, most=most)
-    if text is None:
-        return None
-    import pyarrow as pa
-
-    names = pa.array([name.decode() for name in text.doc_id.tolist()], pa.string())
-    return Chunk(text.X, text.y, text.query_id, text.offsets, names, continues=False)
+    yield from map(names.chunk, in_order(reader.rows, blocks(path, block_bytes), helpers, ahead=helpers))
 
 
 def load_letor(

@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 
 from qdrank.evaluation.comparison import compare
+from qdrank.evaluation.values import pairs
 from qdrank.figures.method_tables import with_settings
-from qdrank.figures.numbers import chosen, pairs
+from qdrank.figures.numbers import chosen
 from qdrank.studies.beyond.retrieved import (
     BUDGETS,
     CONTROLS,

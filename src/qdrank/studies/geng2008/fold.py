@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
@@ -13,8 +13,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from qdrank.datasets.judged import Judged
-from qdrank.layout import FloatArray, IntArray
-from qdrank.learners.choose import ValidationQueries
+from qdrank.layout import FloatArray, IntArray, rows_of
+from qdrank.learners.choose import ValidationQueries, choice_rows, choose
 from qdrank.learners.refits import fit_seed
 from qdrank.learners.regularised import most_regularised_first
 from qdrank.measures.compute import measure as measure_of
@@ -179,23 +179,27 @@ class FoldModels(FoldQueries):
         return made
 
 
-def _view(documents: FoldDocuments, *given: Any) -> View:
-    """Documents as they are. Models of training queries are not judged on these, which they have learned from."""
-    view = View.of(documents, *given, scaled=False)
-    return replace(view, parts={**view.parts, "train": view.parts["vali"]})
-
-
 def fold_run(fold: str, models: FoldModels, recipe: Recipe, *, measure: str, **given: Any) -> FoldRun:
     """The methods of a fold with models, as validation chooses them; ``recipe`` makes vectors of new queries."""
-    of, documents, qc = models.queries, models.documents, models.guessers["qc"]
-    alone = Queries(of.query_id, of.role, of.type, of.train_index, qc.columns)
+
+    def view(method: str, recipe: Recipe) -> View:
+        columns, ids = models.guessers[method].columns, models.queries.query_id
+        return View.of(models.documents, lambda part: columns[rows_of(part.query_id, ids)], recipe, scaled=False)
+
     views = {
-        "": _view(documents),
-        "vectors": _view(documents, lambda part: of.of(part.query_id), recipe),
-        "query": _view(documents, lambda part: alone.of(part.query_id), qc.recipe or recipe),
+        "": View.of(models.documents, scaled=False),
+        "vectors": view("qc-documents", recipe),
+        "query": view("qc", models.guessers["qc"].recipe or recipe),
     }
     run = FoldRun(fold, views, models, measure, models.seed, **given)
-    return run.run(BY_NAME[method] for method in scored(models.options))
+    if models.documents.parts["vali"].n_queries:
+        return run.run(BY_NAME[method] for method in scored(models.options))
+    for method in scored(models.options):  # by hand: local models know the training queries, which decide elsewhere
+        (ranker,), sees = models.tried(method), BY_NAME[method].sees
+        run.made[method], run.sees[method] = ranker, sees
+        run.scores[method] = [ranker.predict(*views[sees].parts["test"])]
+        run.choices += choice_rows(fold, method, [""], choose([(method, float("nan"))]), measure)
+    return run
 
 
 def write_fold(

@@ -24,21 +24,9 @@ CLASS = "class:"
 
 
 def train_global(
-    documents: FoldDocuments,
-    classes: NDArray[np.object_],
-    lambdas: Iterable[float],
-    *,
-    tol: float,
+    documents: FoldDocuments, classes: NDArray[np.object_], lambdas: Iterable[float], *, tol: float
 ) -> pa.Table:
-    """Train Single, Single with equal weights and the class models, for every lambda; the artifact ``models``.
-
-    Parameters
-    ----------
-    documents : documents of the fold
-    classes : (m,) class of every training query
-    lambdas : lambdas to try
-    tol : relative gap to reach
-    """
+    """Train Single, Single with equal weights and the models of ``classes`` (m,), for every lambda; the artifact ``models``."""
     data = documents.preferences()
     every_pair = {weighting: all_pairs(data, weighting) for weighting in ("pairs", "equal")}
     rows = [row for lam in lambdas for row in _of_lambda(data, classes, lam, tol, every_pair)]
@@ -70,11 +58,7 @@ def write_global(
 
 
 def _of_lambda(
-    data: Preferences,
-    classes: NDArray[np.object_],
-    lam: float,
-    tol: float,
-    every_pair: Mapping[str, FloatArray],
+    data: Preferences, classes: NDArray[np.object_], lam: float, tol: float, every_pair: Mapping[str, FloatArray]
 ) -> Iterator[dict[str, Any]]:
     base = prepare_training(data, lam=lam, tol=tol, all_pairs=every_pair["pairs"])
     single, pairs = base.single, int(data.pairs.sum())

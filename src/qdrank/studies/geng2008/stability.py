@@ -68,15 +68,7 @@ def write_bound(
     write(path, "figure", table)
 
 
-def bound_table(
-    fold: str,
-    near: FoldQueries,
-    *,
-    n_queries: int,
-    n_pairs: int,
-    tol: float,
-    seed: int,
-) -> pa.Table:
+def bound_table(fold: str, near: FoldQueries, *, n_queries: int, n_pairs: int, tol: float, seed: int) -> pa.Table:
     """Bound and observed differences of loss between Online and Offline models, one row per query, method and k.
 
     The theorem is about the hinge loss, so the models are trained with it: for a few test queries, at each number of

@@ -25,7 +25,7 @@ from qdrank.learners.ranksvm.local import TrainingBase, prepare_training, train_
 from qdrank.learners.ranksvm.preferences import Preferences, subset
 from qdrank.queries.neighbours import neighbours
 from qdrank.queries.vectors import query_vectors
-from qdrank.rankers.documents import FeatureScale, FoldDocuments, load_fold
+from qdrank.rankers.documents import FeatureScale, load_fold
 from qdrank.rankers.knn import offline1
 from qdrank.rankers.sizes import neighbour_count
 from qdrank.store import write
@@ -43,22 +43,16 @@ WARM: Step = ("train the model, warm from Single", "Online", "O((kp)^c)")
 
 
 def write_times(files: Mapping[str, str], path: str, *, fold: str, scale: FeatureScale, lam: float, tol: float) -> None:
-    """Measure Table 1 on a fold, and write it."""
+    """Measure Table 1 on training and test documents of a fold, and write it."""
     documents = load_fold(files["judged"], fold, scale, wanted=["train", "test"])
-    table = measure_times(documents, reference_column(files["columns"]), lam=lam, tol=tol)
+
+    def first(role: str, most: int) -> Judged:
+        return documents.parts[role].take(np.arange(min(most, documents.parts[role].n_queries)))
+
+    train, test = first("train", _MOST), first("test", _QUERIES)
+    data = replace(documents, parts={**documents.parts, "train": train}).preferences()
+    table = timing_table(data, train, test, reference_column(files["columns"]), lam=lam, tol=tol)
     write(path, "table", table)
-
-
-def measure_times(documents: FoldDocuments, reference: int, *, lam: float, tol: float) -> pa.Table:
-    """Measure Table 1 on the training and test documents of a fold; ``reference`` is the reference column, from 0."""
-    test = documents.parts["test"]
-    few = test.take(np.arange(min(_QUERIES, test.n_queries)))
-    train = documents.parts["train"]
-    documents = replace(
-        documents, parts={**documents.parts, "train": train.take(np.arange(min(_MOST, train.n_queries)))}
-    )
-    data, train = documents.preferences(), documents.parts["train"]
-    return timing_table(data, train, few, reference, lam=lam, tol=tol)
 
 
 def timing_table(

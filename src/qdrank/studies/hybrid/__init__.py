@@ -9,7 +9,6 @@ from qdrank.studies.study import Output, Study
 _ROOM = "qdrank.studies.hybrid"
 _VALUES = {"measures": "hybrid/measures.parquet", "values": "{fold}/hybrid/values.parquet"}
 _CHOICES = {"choices": "{fold}/choices/hybrid.parquet"}
-_ORACLE = {"oracle": "{fold}/hybrid/oracle.parquet"}
 
 STUDY = Study(
     name="hybrid",
@@ -51,7 +50,7 @@ STUDY = Study(
         Output(
             f"{_ROOM}.figures:draw_oracle",
             {"hybrid-oracle": "oracle beside noise"},
-            _ORACLE,
+            _VALUES,
             said="Whoever chooses by the judgments gains; the question is whether weights gain more than noise does.",
             claims=("oracle", "bound"),
             captions={
@@ -77,7 +76,7 @@ STUDY = Study(
         Output(
             f"{_ROOM}.tables:tabulate",
             {"hybrid-methods": "methods and controls", "hybrid-tests": "comparisons", "hybrid-oracles": "oracles"},
-            {**_VALUES, **_ORACLE, **_CHOICES},
+            {**_VALUES, **_CHOICES},
             captions={
                 "hybrid-methods": "Single runs, methods and controls on the test queries: mean NDCG@10, difference "
                 "from tuned fixed weights with its interval and t test (uncorrected; the verdict is by Holm's p-value over "
@@ -94,7 +93,7 @@ STUDY = Study(
     observations=Output(
         f"{_ROOM}.observations:gather",
         {"hybrid-claims": "claims"},
-        {**_VALUES, **_ORACLE, "checks": "{fold}/hybrid/checks.parquet"},
+        {**_VALUES, "checks": "{fold}/hybrid/checks.parquet"},
         captions={
             "hybrid-claims": "What was claimed before any number was seen, and what the data say about it.",
         },

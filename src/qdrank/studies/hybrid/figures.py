@@ -14,7 +14,7 @@ from qdrank.figures.palette import BLACK, BLUE, GREY, ORANGE, VERMILION, Look
 from qdrank.figures.pictures import curves, forest, forests, label_rows, legend, lines
 from qdrank.figures.style import label_axes, new_figure, say_instead
 from qdrank.studies.hybrid.methods import BY_NAME, CONTROLS, FIXED, MEASURE, METHODS
-from qdrank.studies.hybrid.shown import DECLARED, GROUPS, LEARNED, MOST_RUNS
+from qdrank.studies.hybrid.shown import DECLARED, GROUPS, LEARNED, MOST_RUNS, ORACLE, SENSITIVITY
 from qdrank.studies.hybrid.values import gathered_values
 from qdrank.studies.making import Inputs, Shown
 
@@ -23,7 +23,6 @@ _NAME = "NDCG@10/linear"
 _GROUPS = {"all": Look("all", "all queries", BLACK, "")} | {
     name: Look(name, f"margin {name}", colour, "") for name, colour in zip(GROUPS, (ORANGE, GREY, BLUE), strict=True)
 }
-_TUNED, _ORACLE = "tuned", "oracle over the weights"
 
 
 def draw_methods(inputs: Inputs, shown: Shown) -> tuple[Any, pd.DataFrame]:
@@ -64,35 +63,26 @@ def most_weighted(values: pd.DataFrame) -> list[str]:
     return [run for run in values["run"].unique() if run in most]
 
 
-def oracle_numbers(oracle: pd.DataFrame, interval: Mapping[str, Any]) -> pd.DataFrame:
+def oracle_numbers(inputs: Inputs, interval: Mapping[str, Any]) -> pd.DataFrame:
     """Gains on the tuned ranking of the oracle and of each form of noise oracle, with intervals and distances."""
-    declared = where(oracle, form=DECLARED.text)
-    noise = oracle.assign(over="noise: " + oracle["form"], value=oracle["noise"])
-    noise = noise.assign(distance=oracle["noise distance"], between=oracle["noise between"])
-    values = pd.concat(
-        [
-            declared.assign(over=_TUNED, value=declared["tuned"]),
-            declared.assign(over=_ORACLE, value=declared["oracle"]),
-            noise,
-        ]
-    )
-    rows = numbers(values, ["over"], "value", interval, against={"over": _TUNED}, means=False)
-    far = values.groupby("over")[["distance", "between"]].mean().set_axis(["from tuned", "between two"], axis=1)
+    names = [FIXED, ORACLE, *(form.text for form in (DECLARED, *SENSITIVITY))]
+    values = chosen(gathered_values(inputs), names)
+    rows = numbers(values, ["method"], MEASURE, interval, against={"method": FIXED}, means=False)[1:]
     rows = rows.drop(columns="mean").rename(columns={"difference": "gain"} | ALONE)
-    return rows[rows["over"] != _TUNED].join(far, on="over", validate="one_to_one")
+    far = inputs.frame("values", "values").groupby("method")[["distance", "between"]].mean()
+    return rows.join(far.set_axis(["from tuned", "between two"], axis=1), on="method", validate="one_to_one")
 
 
 def draw_oracle(inputs: Inputs, shown: Shown) -> tuple[Any, pd.DataFrame]:
     """Gain of the oracle beside what choosing among noise gains (left), and how far the rankings are apart (right)."""
-    rows = oracle_numbers(inputs.frame("oracle", "figure"), shown.interval)
+    rows = oracle_numbers(inputs, shown.interval)
     figure, (left, right) = new_figure(1, 2, height=3.2, sharey=True, width_ratios=[1.6, 1])
     colours = [BLACK, VERMILION, *[GREY] * (len(rows) - 2)]
-    looks = {name: Look(name, name, colour, "o") for name, colour in zip(rows["over"], colours, strict=True)}
-    named = rows.rename(columns={"over": "method"})
-    forest(left, named, looks, "gain", "")
-    forest(right, named, looks, "from tuned", None)
+    looks = {name: Look(name, name, colour, "o") for name, colour in zip(rows["method"], colours, strict=True)}
+    forest(left, rows, looks, "gain", "")
+    forest(right, rows, looks, "from tuned", None)
     right.scatter(rows["between two"], -np.arange(len(rows)), c=colours, marker="x")
-    label_rows(left, list(rows["over"]))
+    label_rows(left, list(rows["method"]))
     label_axes(left, "gain on fixed weights, NDCG@10", "")
     label_axes(right, "from tuned (o), of two (x)", "")
     figure.suptitle(f"{shown.title}: choosing by the judgments, among weights and among noise", fontsize="medium")

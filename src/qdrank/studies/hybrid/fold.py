@@ -34,7 +34,7 @@ from qdrank.studies.hybrid.methods import (
     PREDICTED_TREES,
 )
 from qdrank.studies.hybrid.options import Options
-from qdrank.studies.hybrid.oracle import Oracles, oracle_table
+from qdrank.studies.hybrid.oracle import Oracles, measure_oracles
 from qdrank.studies.running import FoldRun, View
 
 #: How the first column of a run is named; its tag follows.
@@ -69,12 +69,12 @@ def write_fold(
     measure_runs(run, tags)
     measure_weights(run, tags)
     measure_learning(run)
-    run.write(out, ServedRuns, tags=tags)
     log("oracles over weights and over noise")
     oracles = oracles_of(run)
     curves = oracles.curves()
+    measure_oracles(run, oracles, curves)
+    run.write(out, ServedRuns, tags=tags)
     write(out["checks"], "figure", checks_table(run, curves))
-    write(out["oracle"], "figure", oracle_table(fold, oracles, curves, options.draws, seed))
 
 
 def measure_runs(run: FoldRun, tags: Sequence[str]) -> None:

@@ -25,8 +25,6 @@ from functools import cached_property
 from itertools import islice
 
 import numpy as np
-import pyarrow as pa
-from numpy.typing import NDArray
 
 from qdrank.datasets.judged import Judged
 from qdrank.layout import FloatArray, IntArray
@@ -35,7 +33,8 @@ from qdrank.measures.ranking import Judgements
 from qdrank.rankers.run_scores import Norm, RunScores
 from qdrank.studies.hybrid.methods import MEASURE
 from qdrank.studies.hybrid.oracle_kernels import BY_RANK, SHARE, distances, first_places, matched_sizes
-from qdrank.studies.hybrid.shown import DECLARED, SENSITIVITY, Form
+from qdrank.studies.hybrid.shown import DECLARED, ORACLE, SENSITIVITY, Form
+from qdrank.studies.running import FoldRun, value_rows
 
 _KINDS = {"overlap by rank": BY_RANK, "first ten": SHARE}
 _DEPTH, _P = 10, 0.9
@@ -215,21 +214,17 @@ def _between(lists: list[IntArray], kind: str, rng: np.random.Generator) -> Floa
     return np.asarray(np.mean([distance(lists[a], lists[b], kind) for a, b in pairs], axis=0))
 
 
-def oracle_table(fold: str, oracles: Oracles, curves: FloatArray, draws: int, seed: int) -> pa.Table:
-    """Of each query and form of noise: tuned value, oracle, mean of the noise oracles over the draws, and distances."""
-    tables = []
+def measure_oracles(run: FoldRun, oracles: Oracles, curves: FloatArray) -> None:
+    """Add the values of the oracle, and the mean of the noise oracles over the draws; with the distances of their rankings."""
+    best = curves.max(axis=1)
     for number, form in enumerate((DECLARED, *SENSITIVITY)):
-        times = draws if form == DECLARED else 1
-        made = [oracles.noise(form, [seed, number, draw]) for draw in range(times)]
-        columns = {name: np.mean([one[name] for one in made], axis=0) for name in made[0]}
-        tables.append(_rows(fold, form, oracles.documents.query_id, columns, curves, oracles.tuned))
-    return pa.concat_tables(tables)
-
-
-def _rows(
-    fold: str, form: Form, ids: NDArray[np.object_], columns: dict[str, FloatArray], curves: FloatArray, tuned: int
-) -> pa.Table:
-    n = len(ids)
-    texts = {"fold": [fold] * n, "form": [form.text] * n, "query_id": ids}
-    known = {"tuned": curves[:, tuned], "oracle": curves.max(axis=1), "settings": np.full(n, float(curves.shape[1]))}
-    return pa.table({name: pa.array(text, pa.string()) for name, text in texts.items()} | known | columns)
+        times = run.options.draws if form == DECLARED else 1
+        made = [oracles.noise(form, [run.seed, number, draw]) for draw in range(times)]
+        of = {name: np.mean([one[name] for one in made], axis=0) for name in made[0]}
+        noise = np.where(
+            np.isclose(of["noise"], best, rtol=0, atol=1e-12), best, of["noise"]
+        )  # a mean of equals is rounded
+        rows = {form.text: {MEASURE: noise, "distance": of["noise distance"], "between": of["noise between"]}}
+        if form == DECLARED:
+            rows[ORACLE] = {MEASURE: best, "distance": of["distance"], "between": of["between"]}
+        run.values += [value_rows(run.fold, name, run.test.query_id, one) for name, one in rows.items()]

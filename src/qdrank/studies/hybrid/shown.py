@@ -16,6 +16,10 @@ GROUPS = ("low", "middle", "high")
 LEARNED = (FIXED, "hybrid-neighbours", "hybrid-ridge")
 
 
+#: The oracle, as it is called.
+ORACLE = "oracle over the weights"
+
+
 class Form(NamedTuple):
     """How noise rankings are made: form of the noise, distance that is matched, factor on the matched size."""
 
@@ -25,9 +29,9 @@ class Form(NamedTuple):
 
     @property
     def text(self) -> str:
-        """For tables."""
+        """What its oracle is called."""
         times = "" if self.factor == 1 else f", times {self.factor:g}"
-        return f"{self.noise}, {self.distance}{times}"
+        return f"noise: {self.noise}, {self.distance}{times}"
 
 
 DECLARED = Form("runs", "overlap by rank", 1.0)

@@ -39,7 +39,7 @@ STEPS = (
             **scores_and_rankers(methods_run(run.settings.hybrid)),
             **further_fits(run.refitted(methods_run(run.settings.hybrid))),
             "choices": "{fold}/choices/hybrid.parquet",
-            **{name: f"{{fold}}/hybrid/{name}.parquet" for name in ("values", "checks", "oracle")},
+            **{name: f"{{fold}}/hybrid/{name}.parquet" for name in ("values", "checks")},
         },
         params=_params,
         memory=(900, 15),

@@ -36,7 +36,7 @@ def tabulate(inputs: Inputs, shown: Shown) -> dict[str, Any]:
             values, tabled, [MEASURE], choices, against=[FIXED], by=MEASURE, interval=interval
         ),
         "hybrid-tests": comparisons_table(values, comparisons(values), labels, MEASURE, interval),
-        "hybrid-oracles": oracle_numbers(inputs.frame("oracle", "figure"), interval),
+        "hybrid-oracles": oracle_numbers(inputs, interval),
     }
 
 

@@ -1,4 +1,4 @@
-"""Values per test query of methods, controls and single runs."""
+"""Values per test query of methods, controls, oracles and single runs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from qdrank.studies.making import Inputs
 
 
 def gathered_values(inputs: Inputs) -> pd.DataFrame:
-    """Values of methods from the artifact ``measures``, of controls and single runs from the ``values`` of all folds."""
+    """Values of methods from the artifact ``measures``, of all others from the ``values`` of all folds."""
     other = inputs.frame("values", "values")
     values = pd.concat([inputs.frame("measures", "measures"), other[other["x"].isna()]], ignore_index=True)
     return values[["fold", "method", "fit", "query_id", MEASURE]]

@@ -19,7 +19,7 @@ from qdrank.studies.lin2011.fold import ClusterScores, LinFold, Role, role_of, s
 from qdrank.studies.lin2011.methods import Weights
 from qdrank.studies.lin2011.options import Readings
 from qdrank.studies.lin2011.training import train_singles
-from qdrank.studies.lin2011.units import ClusterPlan, Workshop
+from qdrank.studies.lin2011.units import Workshop
 
 
 @dataclass(kw_only=True, eq=False)
@@ -72,15 +72,11 @@ class ClusterRanker(QueryRanker):
         single = singles[self.single_lam].w
         readings = Readings(**self.readings)
         unit, random = self.scheme.removesuffix(RANDOM), self.scheme.endswith(RANDOM)
-        plan = ClusterPlan(
-            ms=[self.m], seeds=[self.seed], base=self.base, random=random, starts=self.starts, readings=readings
-        )
-        shop = Workshop(documents, self.reference, {self.lam: singles[self.lam]}, single, plan, tol=self.tol)
+        drawn: dict[str, Any] = {"base": self.base, "starts": self.starts}
+        models = {self.lam: singles[self.lam]}
+        shop = Workshop(documents, self.reference, models, single, readings, random=random, tol=self.tol, **drawn)
         bank = FoldBank(shop.run([Key(unit, self.seed, self.m)], only=self.scheme))
-        fold = LinFold(
-            documents, self.reference, documents.stored(single), bank, readings, base=self.base, starts=self.starts
-        )
-        return self.take(fold)
+        return self.take(LinFold(documents, self.reference, documents.stored(single), bank, readings, **drawn))
 
     def take(self, fold: LinFold) -> Self:
         """Take the models that a fold has trained."""

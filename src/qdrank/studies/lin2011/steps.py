@@ -55,7 +55,7 @@ STEPS = (
             **run.training,
             "lambdas": run.settings.lin.lambdas,
             "readings": run.settings.lin.readings(),
-            "plan": _units(run),
+            **_units(run),
         },
         memory=(700, 8.5),
         # for each MB of documents several times what has been measured

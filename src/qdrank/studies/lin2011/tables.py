@@ -9,16 +9,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
-import pyarrow as pa
 
 from qdrank.datasets.judged import load_judged
 from qdrank.evaluation.comparison import compare, guarded
 from qdrank.evaluation.difficulty import Difficulty, breakdown, difficulty
 from qdrank.evaluation.pairs import Pairs
 from qdrank.evaluation.significance import holm, paired_t
+from qdrank.evaluation.values import pairs
 from qdrank.figures.difficulty import readable_breakdown
 from qdrank.figures.method_tables import spread_of_fits
-from qdrank.figures.numbers import chosen, pairs
+from qdrank.figures.numbers import chosen
 from qdrank.measures.names import parse
 from qdrank.rankers.methods import CLASSIC
 from qdrank.rankers.stages import FIRST_STAGES
@@ -53,7 +53,7 @@ def tabulate(inputs: Inputs, shown: Shown) -> dict[str, pd.DataFrame]:
     return {
         "lin-table1": aggregation_table(values, baselines),
         "lin-table2": methods_table(pd.concat([values, chosen(baselines, _OTHERS)]), shown.interval),
-        "lin-table3": difficulty_table(pa.Table.from_pandas(stages), classes, shown.interval),
+        "lin-table3": difficulty_table(stages, classes, shown.interval),
         "lin-table4": queries_table(values, inputs.frame("topics", "topics"), classes),
     }
 
@@ -130,13 +130,13 @@ def _marks(values: pd.DataFrame, name: str) -> dict[str, str]:
 # ---- Tables 3 and 4 --------------------------------------------------------------------------------------------------
 
 
-def difficulty_table(values: pa.Table, classes: Difficulty, interval: Mapping[str, Any]) -> pd.DataFrame:
+def difficulty_table(values: pd.DataFrame, classes: Difficulty, interval: Mapping[str, Any]) -> pd.DataFrame:
     """RankSVM, the methods and the first stages on hard, normal and easy queries, with shares, intervals and tests."""
-    names = [name for name in ("ap", "mean_ndcg/letor4", "p@5/letor4", "ndcg@5/letor4") if name in values.column_names]
+    names = [name for name in ("ap", "mean_ndcg/letor4", "p@5/letor4", "ndcg@5/letor4") if name in values]
     by_class = breakdown(
         values, classes, names, baseline=RANKSVM, methods=[RANKSVM, *PAPER, *FIRST_STAGES], interval=interval
     )
-    return readable_breakdown(by_class.to_pandas(), _LABELS, RANKSVM)
+    return readable_breakdown(by_class, _LABELS, RANKSVM)
 
 
 def queries_table(values: pd.DataFrame, topics: pd.DataFrame, classes: Difficulty, n: int = _SHOWN) -> pd.DataFrame:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,6 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from qdrank.datasets.columns import reference_column
-from qdrank.errors import InputError
 from qdrank.layout import FloatArray, IntArray, rows_of_queries
 from qdrank.learners.ranksvm.estimator import Model
 from qdrank.learners.ranksvm.kernels import one_thread
@@ -39,44 +37,13 @@ from qdrank.studies.lin2011.training import Trainer
 from qdrank.studies.lin2011.weights import median_distance
 
 
-@dataclass(frozen=True)
-class ClusterPlan:
-    """What a fold trains.
+def units(ms: Sequence[int], seeds: Sequence[int]) -> list[Key]:
+    """The clusterings of K-means of a fold, which do not depend on each other; random clusters go with them.
 
-    Attributes
-    ----------
-    ms : numbers of clusters
-    seeds : numbers of the K-means runs
-    starts : of each run, of which the best is kept
-    base : seed of the study
-    random : whether clusters are also drawn at random
+    Those that take as long stand together, for even shards: clusters of documents take longer than clusters of queries, and
+    many clusters longer than few.
     """
-
-    ms: Sequence[int]
-    seeds: Sequence[int]
-    readings: Readings
-    base: int = 1
-    random: bool = True
-    starts: int = 1
-
-
-Unit = Key
-"""A clustering of K-means; its random clusters go with it."""
-
-
-def units(plan: ClusterPlan) -> list[Unit]:
-    """All units of a fold, which do not depend on each other; those that take as long stand together, for even shards.
-
-    Clusters of documents take longer than clusters of queries, and many clusters longer than few.
-    """
-    return [Key(scheme, seed, m) for scheme in (PAIRS, TRANSFORMED) for m in plan.ms for seed in plan.seeds]
-
-
-def shard_units(plan: ClusterPlan, shard: int, n_shards: int) -> list[Unit]:
-    """Units of shard number ``shard`` (from 0), dealt out in turn."""
-    if not 0 <= shard < n_shards:
-        raise InputError(f"there is no shard {shard} among {n_shards}")
-    return units(plan)[shard::n_shards]
+    return [Key(scheme, seed, m) for scheme in (PAIRS, TRANSFORMED) for m in ms for seed in seeds]
 
 
 def halves(n_queries: int, base: int) -> NDArray[np.bool_]:
@@ -94,6 +61,9 @@ class Workshop:
     reference : column of the base model's score (BM25), counted from 0
     singles : global model by lambda of the local models
     chosen : (n_features,) weights of the Ranking SVM that validation chose, on the learner's scale
+    base : seed of the study
+    random : whether clusters are also drawn at random
+    starts : of K-means, of which the best is kept
     """
 
     def __init__(
@@ -102,16 +72,19 @@ class Workshop:
         reference: int,
         singles: Mapping[float, Model],
         chosen: FloatArray,
-        plan: ClusterPlan,
+        readings: Readings,
         *,
+        base: int = 1,
+        random: bool = True,
+        starts: int = 1,
         tol: float = 1e-6,
     ) -> None:
-        self.documents, self.plan = documents, plan
+        self.documents, self.readings, self.base, self.random, self.starts = documents, readings, base, random, starts
         self.trainer = Trainer(documents, singles, chosen, tol=tol)
-        self.role = role_of(documents.parts["train"], documents, reference, documents.stored(chosen), plan.readings)
+        self.role = role_of(documents.parts["train"], documents, reference, documents.stored(chosen), readings)
 
     def run(
-        self, wanted: Sequence[Unit], log: Callable[[str], object] = lambda _: None, *, only: str | None = None
+        self, wanted: Sequence[Key], log: Callable[[str], object] = lambda _: None, *, only: str | None = None
     ) -> pa.Table:
         """The artifact ``clusters`` of some units; ``only``: of this one of their schemes."""
         tables = [no_rows(CLUSTERS_SHAPE, weights=self.role.X.shape[1])]  # what a shard without work writes
@@ -123,21 +96,21 @@ class Workshop:
                         tables += self._trained(clustering)
         return joined(tables)
 
-    def clusterings(self, unit: Unit) -> Iterator[Clustering]:
+    def clusterings(self, unit: Key) -> Iterator[Clustering]:
         """Every clustering of a unit."""
         (scheme, seed, m), role = unit, self.role
         items = (
             relevant_items(role.part, role.vectors) if scheme == PAIRS else query_items(*standardised_rows(role.points))
         )
-        clustering = cluster(scheme, items, m, seed=seed, base=self.plan.base, starts=self.plan.starts)
+        clustering = cluster(scheme, items, m, seed=seed, base=self.base, starts=self.starts)
         yield clustering
-        if self.plan.random:
-            yield shuffled(clustering, base=self.plan.base)
+        if self.random:
+            yield shuffled(clustering, base=self.base)
 
     def _trained(self, clustering: Clustering) -> Iterator[pa.Table]:
-        key, readings = Key(clustering.scheme, clustering.seed, clustering.m), self.plan.readings
+        key, readings = Key(clustering.scheme, clustering.seed, clustering.m), self.readings
         of_pairs = clustering.scheme.startswith(PAIRS)
-        first = halves(self.role.part.n_queries, self.plan.base)
+        first = halves(self.role.part.n_queries, self.base)
         apart = [~first, first] if of_pairs and readings.confidence_from == "inner" else []
         of_halves = [self.trainer.fit(clustering, readings.training_set, only) for only in apart]
         queries = np.bincount(clustering.touched[1], minlength=key.m)
@@ -155,7 +128,7 @@ class Workshop:
         self, clustering: Clustering, W: FloatArray, inner: Sequence[FloatArray]
     ) -> tuple[IntArray, FloatArray, FloatArray]:
         """Cluster, divergence and precision of the training queries of the clusters; ``inner`` are models without a half."""
-        readings, role = self.plan.readings, self.role
+        readings, role = self.readings, self.role
         query, cluster = clustering.members(readings.membership)
         rows, bounds = rows_of_queries(role.offsets, query)
         member = np.repeat(np.arange(len(query)), np.diff(bounds))
@@ -163,7 +136,7 @@ class Workshop:
         P, base = (distributions(s, bounds, readings.distribution) for s in (scores, role.base[rows]))
         delta = divergences(P[None], base, bounds, readings.divergence)[0]
         if inner:
-            left_out = np.where(halves(role.part.n_queries, self.plan.base)[query], 0, 1)
+            left_out = np.where(halves(role.part.n_queries, self.base)[query], 0, 1)
             scores = np.einsum("nf,nf->n", role.X[rows], np.stack(inner)[left_out, cluster][member])
         ap = ap_matrix(np.ascontiguousarray(scores[None]), role.part.y[rows] > 0, bounds)[0]
         return cluster, delta, ap * role.retrieved_share[query]
@@ -177,18 +150,19 @@ def train_units(
     *,
     lambdas: Sequence[float],
     readings: Mapping[str, Any],
-    plan: Mapping[str, Any],
+    ms: Sequence[int],
+    seeds: Sequence[int],
+    base: int,
+    random: bool,
+    starts: int,
     scale: FeatureScale,
     tol: float,
     log: Callable[[str], object],
 ) -> None:
-    """Write one shard of the clusters of a fold and their models; ``shard`` is its number, from 0, and how many there are.
-
-    ``plan`` holds attributes of `ClusterPlan`.
-    """
+    """Write one shard of the clusters of a fold and their models; ``shard`` is its number, from 0, and how many there are."""
     documents = load_fold(files["judged"], fold, scale, wanted=["train"])
     singles = load_singles(read(files["singles"], "models"), documents)
-    wanted = ClusterPlan(readings=Readings(**readings), **plan)
-    models = {lam: singles.models[lam] for lam in lambdas}
-    workshop = Workshop(documents, reference_column(files["columns"]), models, singles.weights, wanted, tol=tol)
-    write(out["clusters"], CLUSTERS_SHAPE, workshop.run(shard_units(wanted, *shard), log))
+    models, reference = {lam: singles.models[lam] for lam in lambdas}, reference_column(files["columns"])
+    given: dict[str, Any] = {"base": base, "random": random, "starts": starts, "tol": tol}
+    workshop = Workshop(documents, reference, models, singles.weights, Readings(**readings), **given)
+    write(out["clusters"], CLUSTERS_SHAPE, workshop.run(units(ms, seeds)[shard[0] :: shard[1]], log))

@@ -15,8 +15,9 @@ import pandas as pd
 from qdrank.evaluation.comparison import compare
 from qdrank.evaluation.pairs import Pairs, join
 from qdrank.evaluation.significance import holm, wilcoxon
+from qdrank.evaluation.values import pairs
 from qdrank.figures.method_tables import settings_by_fold, spread_of_fits
-from qdrank.figures.numbers import chosen, pairs, where
+from qdrank.figures.numbers import chosen, where
 from qdrank.rankers.stages import FIRST_STAGES
 from qdrank.studies.making import Inputs, Shown
 from qdrank.studies.zha2006.methods import FITTED_KINDS, PAIRWISE, REGRESSORS, method_name

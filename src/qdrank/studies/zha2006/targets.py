@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 
 from qdrank.layout import FloatArray, IntArray
-from qdrank.measures.definitions import gains
+from qdrank.measures import gains
 
 TargetKind = Literal["auto", "grades", "exp", "zha"]
 _VALUES: dict[str, gains.Gain] = {"grades": gains.linear, "exp": gains.exponential, "zha": gains.zha}
