@@ -123,7 +123,7 @@ def test_a_new_learner_reruns_nothing(source: Path) -> None:
 
 
 def test_all_measures_count_wherever_one_is_measured(source: Path) -> None:
-    before, path = digest(**LEARN), source / "measures/definitions/rbp.py"
+    before, path = digest(**LEARN), source / "measures/definitions.py"
     path.write_text(path.read_text() + "\nEDITED = True\n")
     assert digest(**LEARN) != before
 

@@ -40,7 +40,7 @@ def test_a_changed_figure_reruns_that_figure_alone(study: Project) -> None:
 
 
 def test_a_changed_measure_reruns_what_depends_on_it(study: Project) -> None:
-    append(study.folder / "src/qdrank/measures/definitions/ap.py", "EDITED = True")
+    append(study.folder / "src/qdrank/measures/definitions.py", "EDITED = True")
     planned = study.planned()
     assert {"measure_features", "measure_methods", "tabulate_features"} <= planned
     assert (

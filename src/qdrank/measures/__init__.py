@@ -4,7 +4,7 @@ A name is ``measure[(parameters)][@k][/convention]``: ``ndcg@10/letor4`` is the 
 it, ``ndcg@10/exp`` the usual one, ``ap`` is average precision, ``ap(rel=2)@100/trec`` that of trec_eval with ``-l 2``. The names
 of ir_measures (``nDCG@10``, ``AP(rel=2)@100``) stand for the convention ``trec``. `MEASURES` maps each definition, with ``@k`` for any
 cutoff, to the code behind it; `CONVENTIONS` lists what is usually reported together. A measure is added by one
-file and one line here.
+class and one line here.
 
 ==============  =========  ==================  ===========  =============  ==========
 convention      gain       discount at rank j  no relevant  n_q < k        ties
@@ -32,50 +32,51 @@ from typing import Any
 from qdrank.registry import Registry
 
 #: Ends of the names of measures whose conventions differ only in the order of tied documents.
-_TIES = {"": "ROW_ORDER", "/trec": "TREC", "/trec_double": "TREC_DOUBLE"}
+_TIES = {"": "", "/trec": "_TREC", "/trec_double": "_TREC_DOUBLE"}
 
 
-def _by_ties(name: str, module: str) -> dict[str, str]:
-    return {name + end: f"qdrank.measures.definitions.{module}:{order}" for end, order in _TIES.items()}
+def _by_ties(name: str) -> dict[str, str]:
+    kind = name.partition("@")[0].upper()
+    return {name + end: f"qdrank.measures.definitions:{kind}{order}" for end, order in _TIES.items()}
 
 
 MEASURES = Registry(
     "measure",
     {
-        **_by_ties("ap", "ap"),
-        **_by_ties("ap@k", "ap"),
-        **_by_ties("rr", "rr"),
-        **_by_ties("rr@k", "rr"),
-        **_by_ties("r@k", "recall"),
-        **_by_ties("success@k", "success"),
-        **_by_ties("judged@k", "judged"),
-        **_by_ties("bpref", "bpref"),
-        **_by_ties("rbp", "rbp"),
-        **_by_ties("rbp@k", "rbp"),
-        "p@k/letor4": "qdrank.measures.definitions.precision:LETOR4",
-        "p@k/letor3": "qdrank.measures.definitions.precision:LETOR3",
-        "p@k/trec": "qdrank.measures.definitions.precision:TREC",
-        "p@k/trec_double": "qdrank.measures.definitions.precision:TREC_DOUBLE",
-        "ndcg@k/letor4": "qdrank.measures.definitions.ndcg:LETOR",
-        "ndcg@k/letor3": "qdrank.measures.definitions.ndcg:LETOR",
-        "ndcg@k/geng": "qdrank.measures.definitions.ndcg:GENG",
-        "ndcg@k/exp": "qdrank.measures.definitions.ndcg:EXP",
-        "ndcg@k/lightgbm": "qdrank.measures.definitions.ndcg:LIGHTGBM",
-        "ndcg@k/linear": "qdrank.measures.definitions.ndcg:LINEAR",
-        "ndcg@k/trec": "qdrank.measures.definitions.ndcg:TREC",
-        "ndcg@k/trec_double": "qdrank.measures.definitions.ndcg:TREC_DOUBLE",
-        "ndcg/geng": "qdrank.measures.definitions.ndcg:GENG",
-        "ndcg/exp": "qdrank.measures.definitions.ndcg:EXP",
-        "ndcg/lightgbm": "qdrank.measures.definitions.ndcg:LIGHTGBM",
-        "ndcg/linear": "qdrank.measures.definitions.ndcg:LINEAR",
-        "ndcg/trec": "qdrank.measures.definitions.ndcg:TREC",
-        "ndcg/trec_double": "qdrank.measures.definitions.ndcg:TREC_DOUBLE",
-        "mean_ndcg/letor4": "qdrank.measures.definitions.mean_ndcg:LETOR4",
-        "mean_ndcg/geng": "qdrank.measures.definitions.mean_ndcg:GENG",
-        "dcg@k/letor4": "qdrank.measures.definitions.dcg:LETOR",
-        "dcg@k/exp": "qdrank.measures.definitions.dcg:EXP",
-        "dcg@k/linear": "qdrank.measures.definitions.dcg:LINEAR",
-        "dcg@k/zha": "qdrank.measures.definitions.dcg:ZHA",
+        **_by_ties("ap"),
+        **_by_ties("ap@k"),
+        **_by_ties("rr"),
+        **_by_ties("rr@k"),
+        **_by_ties("r@k"),
+        **_by_ties("success@k"),
+        **_by_ties("judged@k"),
+        **_by_ties("bpref"),
+        **_by_ties("rbp"),
+        **_by_ties("rbp@k"),
+        "p@k/letor4": "qdrank.measures.definitions:P_LETOR4",
+        "p@k/letor3": "qdrank.measures.definitions:P_LETOR3",
+        "p@k/trec": "qdrank.measures.definitions:P_TREC",
+        "p@k/trec_double": "qdrank.measures.definitions:P_TREC_DOUBLE",
+        "ndcg@k/letor4": "qdrank.measures.definitions:NDCG_LETOR",
+        "ndcg@k/letor3": "qdrank.measures.definitions:NDCG_LETOR",
+        "ndcg@k/geng": "qdrank.measures.definitions:NDCG_GENG",
+        "ndcg@k/exp": "qdrank.measures.definitions:NDCG_EXP",
+        "ndcg@k/lightgbm": "qdrank.measures.definitions:NDCG_LIGHTGBM",
+        "ndcg@k/linear": "qdrank.measures.definitions:NDCG_LINEAR",
+        "ndcg@k/trec": "qdrank.measures.definitions:NDCG_TREC",
+        "ndcg@k/trec_double": "qdrank.measures.definitions:NDCG_TREC_DOUBLE",
+        "ndcg/geng": "qdrank.measures.definitions:NDCG_GENG",
+        "ndcg/exp": "qdrank.measures.definitions:NDCG_EXP",
+        "ndcg/lightgbm": "qdrank.measures.definitions:NDCG_LIGHTGBM",
+        "ndcg/linear": "qdrank.measures.definitions:NDCG_LINEAR",
+        "ndcg/trec": "qdrank.measures.definitions:NDCG_TREC",
+        "ndcg/trec_double": "qdrank.measures.definitions:NDCG_TREC_DOUBLE",
+        "mean_ndcg/letor4": "qdrank.measures.definitions:MEAN_NDCG_LETOR4",
+        "mean_ndcg/geng": "qdrank.measures.definitions:MEAN_NDCG_GENG",
+        "dcg@k/letor4": "qdrank.measures.definitions:DCG_LETOR",
+        "dcg@k/exp": "qdrank.measures.definitions:DCG_EXP",
+        "dcg@k/linear": "qdrank.measures.definitions:DCG_LINEAR",
+        "dcg@k/zha": "qdrank.measures.definitions:DCG_ZHA",
     },
     together=True,
 )
@@ -126,8 +127,8 @@ _PUBLIC = {
     "Judgements": "qdrank.measures.ranking",
     "measure": "qdrank.measures.compute",
     "tie_values": "qdrank.measures.ties",
-    "average_precision": "qdrank.measures.usual",
-    "ndcg": "qdrank.measures.usual",
+    "average_precision": "qdrank.measures.compute",
+    "ndcg": "qdrank.measures.compute",
     "FoldMeans": "qdrank.evaluation.pairs",
     "fold_means": "qdrank.evaluation.pairs",
 }

@@ -122,3 +122,14 @@ def _one_ranker(entries: Definitions, judgements: Judgements, scores: FloatArray
         columns = definition.values(ranking, np.array([cutoff for cutoff, _ in wanted]))
         values.update({m.name: columns[:, i] for i, (_, m) in enumerate(wanted)})
     return {name: values[name] for name in entries.order}
+
+
+def average_precision(y: ArrayLike, scores: ArrayLike, offsets: ArrayLike) -> FloatArray:
+    """Average precision of each query, shape (n_queries,), or (n_queries, n_rankers) for a matrix of scores."""
+    return measure(["ap"], y, scores, offsets)["ap"]
+
+
+def ndcg(y: ArrayLike, scores: ArrayLike, offsets: ArrayLike, k: int = 10, convention: str = "exp") -> FloatArray:
+    """NDCG@k of each query, shape (n_queries,), or (n_queries, n_rankers) for a matrix of scores."""
+    name = f"ndcg@{k}/{convention}"
+    return measure([name], y, scores, offsets)[name]

@@ -1,4 +1,4 @@
-"""What a measure is, and how it sees a ranking with ties; `qdrank.measures.definitions` has one small file per kind."""
+"""What a measure is, and how it sees a ranking with ties; `qdrank.measures.definitions` has one class per kind."""
 
 from __future__ import annotations
 
