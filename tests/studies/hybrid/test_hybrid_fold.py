@@ -27,10 +27,9 @@ from qdrank.rankers.run_weights import training_curves
 from qdrank.rankers.tuning import query_values_of
 from qdrank.store import write
 from qdrank.studies import stored_kinds
-from qdrank.studies.hybrid import STUDY, figures, observations, tables
+from qdrank.studies.hybrid import STUDY, figures, tables, values
 from qdrank.studies.hybrid.claims import declare
-from qdrank.studies.hybrid.curves import measure_learning, measure_weights
-from qdrank.studies.hybrid.fold import checks_table, measure_runs, oracles_of, views
+from qdrank.studies.hybrid.fold import checks_table, measure_learning, measure_runs, measure_weights, oracles_of, views
 from qdrank.studies.hybrid.methods import (
     ALL,
     CHOSEN,
@@ -106,7 +105,7 @@ def inputs(made, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def observed(inputs):
-    return observe(declare(SECTION.solved()), *observations.gather(inputs, SHOWN))
+    return observe(declare(SECTION.solved()), *values.gather(inputs, SHOWN))
 
 
 def test_the_world_is_found_and_every_check_holds(observed):

@@ -91,7 +91,7 @@ STUDY = Study(
         ),
     ),
     observations=Output(
-        f"{_ROOM}.observations:gather",
+        f"{_ROOM}.values:gather",
         {"hybrid-claims": "claims"},
         {**_VALUES, "checks": "{fold}/hybrid/checks.parquet"},
         captions={

@@ -14,15 +14,14 @@ from qdrank.datasets.judged import Judged, load_judged
 from qdrank.datasets.runs.scaling import COLUMNS
 from qdrank.layout import FloatArray, rows_of
 from qdrank.queries.artifacts import load_queries
-from qdrank.queries.predictors import RunPredictors, text_predictors
+from qdrank.queries.predictors import RunPredictors, margins, text_predictors
 from qdrank.queries.recipe import load_document_vectors
 from qdrank.rankers.documents import FeatureScale, FoldDocuments, fold_documents
-from qdrank.rankers.run_scores import among_first
-from qdrank.rankers.run_weights import FixedWeights, NeighbourWeights
+from qdrank.rankers.run_scores import RunScores, among_first, normalised
+from qdrank.rankers.run_weights import NeighbourWeights, RunWeights, training_curves
 from qdrank.rankers.served import ServedRuns
 from qdrank.rankers.tuning import query_values_of
 from qdrank.store import read, write
-from qdrank.studies.hybrid.curves import measure_learning, measure_weights
 from qdrank.studies.hybrid.methods import (
     ALL,
     FIRST,
@@ -33,14 +32,17 @@ from qdrank.studies.hybrid.methods import (
     PREDICTED,
     PREDICTED_TREES,
 )
-from qdrank.studies.hybrid.options import Options
+from qdrank.studies.hybrid.options import Options, fixed_weights
 from qdrank.studies.hybrid.oracle import Oracles, measure_oracles
-from qdrank.studies.running import FoldRun, View
+from qdrank.studies.hybrid.shown import GROUPS, LEARNED, MOST_RUNS
+from qdrank.studies.running import FoldRun, View, subsets
 
 #: How the first column of a run is named; its tag follows.
 _FIRST = f"{COLUMNS[0]} "
 #: First documents of each run that LambdaMART learns from.
 _DEPTH = 20
+#: Weights of a run that are drawn.
+SHARES = np.round(np.linspace(0, 1, 21), 9)
 #: Methods that choose among the settings of the grid.
 _ON_THE_GRID = (FIXED, "hybrid-neighbours", "hybrid-ridge", PREDICTED_TREES, "hybrid-select")
 
@@ -83,17 +85,48 @@ def measure_runs(run: FoldRun, tags: Sequence[str]) -> None:
         run.measured(f"run {tag}", alone.predict(*run.views[""].parts["test"]))
 
 
+def measure_weights(run: FoldRun, tags: Sequence[str]) -> None:
+    """Values of runs by their weight ``x``, the rest shared as ``tuned``; queries are grouped by the run's margin."""
+    test, fixed = run.test, fixed_weights(run)
+    scores, tuned, n = RunScores.of(test, fixed.norm), fixed.tuned, test.n_queries
+    margin = margins(normalised(test, "min-max"), test.offsets)
+    for place in np.argsort(-tuned, kind="stable")[:MOST_RUNS]:
+        others = np.arange(len(tuned)) != place
+        rest = np.where(others, tuned if tuned[others].any() else 1.0, 0.0)
+        columns: dict[str, Any] = {"group": _thirds(margin[:, place]), "tuned": [float(tuned[place])] * n}
+        for share in SHARES:
+            weights = (1 - share) * rest / rest.sum()
+            weights[place] = share
+            run.measured(f"run {tags[place]}", scores.at(weights[None])[:, 0], x=float(share), **columns)
+
+
+def _thirds(values: FloatArray) -> list[str]:
+    """Third of each value, by rank."""
+    rank = np.argsort(np.argsort(values, kind="stable"), kind="stable")
+    return [GROUPS[min(2, 3 * int(one) // max(len(values), 1))] for one in rank]
+
+
+def measure_learning(run: FoldRun) -> None:
+    """Values of methods by the number of judged queries ``x`` (0: all) in several draws, with the settings chosen on all."""
+    for name in LEARNED:
+        parts, ranker = run.views[run.sees[name]].parts, run.made[name]
+        assert isinstance(ranker, RunWeights)
+        train, vectors = parts["train"]
+        settings, curves = training_curves(train, ranker.norm, ranker.measure, ranker.seed)
+        for size, draw, rows in subsets(train.n_queries, run.options.sizes, run.options.draws, run.seed):
+            learned = ranker.fresh().fit_curves(settings, curves[rows], train.take(rows), vectors[rows])
+            run.measured(name, learned.predict(*parts["test"]), fit=draw, x=size)
+
+
 def oracles_of(run: FoldRun) -> Oracles:
     """The test queries at every setting."""
-    fixed = run.made[FIXED]
-    assert isinstance(fixed, FixedWeights)
+    fixed = fixed_weights(run)
     return Oracles(run.test, fixed.settings_, fixed.place, fixed.norm)
 
 
 def checks_table(run: FoldRun, test_curves: FloatArray) -> pa.Table:
     """Largest differences where there must be none: all neighbours against fixed weights, choices against the oracle."""
-    parts, fixed = run.views[""].parts, run.made[FIXED]
-    assert isinstance(fixed, FixedWeights)
+    parts, fixed = run.views[""].parts, fixed_weights(run)
     everyone = NeighbourWeights(norm=fixed.norm, measure=MEASURE, seed=run.seed, k=1.0).fit(*parts["train"])
     values = [query_values_of(MEASURE, run.test, scores) for name in _ON_THE_GRID for scores in run.scores[name]]
     rows = {

@@ -157,12 +157,17 @@ class Options(_Keys):
         return _on_scores(run, [kind(lam=lam, single_lam=lam, **given) for lam in self.penalties])
 
 
-def _shared(run: FoldRun) -> dict[str, Any]:
-    """What weights per query take from the tuned fixed weights."""
+def fixed_weights(run: FoldRun) -> FixedWeights:
+    """The tuned fixed weights."""
     fixed = run.made[FIXED]
     assert isinstance(fixed, FixedWeights)
-    return {"norm": fixed.norm, "measure": MEASURE, "seed": run.seed}
+    return fixed
+
+
+def _shared(run: FoldRun) -> dict[str, Any]:
+    """What weights per query take from the tuned fixed weights."""
+    return {"norm": fixed_weights(run).norm, "measure": MEASURE, "seed": run.seed}
 
 
 def _on_scores(run: FoldRun, tried: Sequence[QueryRanker]) -> list[QueryRanker]:
-    return [OnRunScores(base=base, norm=_shared(run)["norm"]) for base in tried]
+    return [OnRunScores(base=base, norm=fixed_weights(run).norm) for base in tried]

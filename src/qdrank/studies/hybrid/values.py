@@ -1,4 +1,4 @@
-"""Values per test query of methods, controls, oracles and single runs."""
+"""Values per test query of methods, controls, oracles and single runs, and observations for the claims."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from collections.abc import Iterable
 
 import pandas as pd
 
+from qdrank.evaluation.observations import Observations, check_observations
 from qdrank.studies.hybrid.methods import MEASURE
-from qdrank.studies.making import Inputs
+from qdrank.studies.making import Inputs, Shown
 
 
 def gathered_values(inputs: Inputs) -> pd.DataFrame:
@@ -21,3 +22,8 @@ def known(names: Iterable[str], values: pd.DataFrame) -> list[str]:
     """Those of ``names`` that have values."""
     measured = set(values["method"])
     return [name for name in names if name in measured]
+
+
+def gather(inputs: Inputs, shown: Shown) -> tuple[pd.DataFrame, Observations]:  # noqa: ARG001
+    """The values, and what no difference of two of them decides."""
+    return gathered_values(inputs), check_observations(inputs.table("checks", "figure"))

@@ -5,17 +5,37 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qdrank.datasets.judged import Judged
-from qdrank.layout import FloatArray
+from qdrank.layout import FloatArray, IntArray
 from qdrank.learners.choose import ValidationQueries
-from qdrank.measures.compute import measure
+from qdrank.measures import gains
 from qdrank.rankers.base import Validation
+from qdrank.rankers.tuning import query_values_of
 from qdrank.studies.zha2006.options import Options
-from qdrank.studies.zha2006.targets import dcg, target_values
+
+TargetKind = Literal["auto", "grades", "exp", "zha"]
+_VALUES: dict[str, gains.Gain] = {"grades": gains.linear, "exp": gains.exponential, "zha": gains.zha}
+_CONVENTIONS = {"grades": "linear", "exp": "exp", "zha": "zha"}
+
+
+def resolved(kind: TargetKind, highest: int) -> str:
+    """What ``auto`` means for data with grades 0 to ``highest``: the paper's values for five grades, else 2^g - 1."""
+    return kind if kind != "auto" else "zha" if highest == 4 else "exp"
+
+
+def target_values(kind: TargetKind, grades: IntArray, highest: int) -> FloatArray:
+    """Number of each grade, (n_documents,): the grade itself, 2^g - 1, or 0, 0.5, 3, 7, 10."""
+    return np.asarray(_VALUES[resolved(kind, highest)](highest + 1)[grades])
+
+
+def dcg(kind: TargetKind, highest: int, depth: int = 5) -> str:
+    """Name of the DCG with these gains, Zha 2006's ``sum G_i / log2(i + 1)`` over the first ``depth`` ranks."""
+    return f"dcg@{depth}/{_CONVENTIONS[resolved(kind, highest)]}"
 
 
 @dataclass(frozen=True)
@@ -52,8 +72,7 @@ class FoldData:
 
     def reported(self, role: str, scores: FloatArray) -> FloatArray:
         """DCG of every query, (n_queries,), ties in row order as in every report."""
-        judged = self.parts[role].judged
-        return measure([self.measure], judged.y, scores, judged.offsets, unranked=judged.unranked)[self.measure]
+        return query_values_of(self.measure, self.parts[role].judged, scores)
 
 
 def fold_data(parts: Mapping[str, Validation], options: Options, highest: int, seed: int) -> FoldData:
