@@ -67,7 +67,7 @@ lint: $(READY) ## ruff, mypy, snakefmt, snakemake --lint
 bench: $(READY) ## run the benchmarks, one after another, and at the end a table of ratios to other solvers (benchmarks/peers.md)
 	@for script in bench/bench_*.py bench/peers.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
 
-picture: $(READY) ## draw the graph of the rules in docs/architecture.md anew
+picture: $(READY) ## draw the graph of the rules in docs/architecture.md anew, and write the rules of its study
 	$(BIN)/python docs/rulegraph.py
 
 docs: ## build the documentation as a site: build/site/index.html

@@ -1,6 +1,6 @@
-"""The picture in architecture.md: the rules that make one study, from the workflow itself.
+"""The picture in architecture.md and the rules in geng2008.smk: those that make one study, from the workflow itself.
 
-``make picture`` writes it anew; a test finds it when it is out of step. The graph is that of Snakemake's ``--rulegraph``
+``make picture`` writes both anew; a test finds them when they are out of step. The graph is that of Snakemake's ``--rulegraph``
 for Geng 2008 on the tiny configuration, without arrows that a longer way already implies, as a Mermaid block: no drawing
 program is needed, and the pages of most Git servers show it as a picture.
 """
@@ -11,14 +11,18 @@ import re
 import subprocess
 import sys
 import tempfile
+from contextlib import redirect_stdout
+from io import StringIO
 from pathlib import Path
 
+from qdrank.cli import main
 from qdrank.studies import STUDIES
 
 STUDY = "geng2008"
 PROJECT = Path(__file__).resolve().parents[1]
 PAGE = PROJECT / "docs" / "architecture.md"
 BEGIN = "<!-- picture: written by `make picture`; do not edit -->"
+RULES = PROJECT / "docs" / "geng2008.smk"
 END = "<!-- end of picture -->"
 
 
@@ -66,5 +70,14 @@ def page_with(picture: str) -> str:
     return f"{before}{BEGIN}\n\n{picture}\n\n{END}{rest.partition(END)[2]}"
 
 
+def emitted() -> str:
+    """The rules that the workflow makes of the study, as a rule file would have them."""
+    printed = StringIO()
+    with redirect_stdout(printed):
+        main(["rules", STUDY, "--configfile", str(PROJECT / "tests" / "configs" / "tiny.yaml")])
+    return f"# What `qdrank rules {STUDY} --configfile tests/configs/tiny.yaml` prints.\n\n{printed.getvalue()}"
+
+
 if __name__ == "__main__":
+    RULES.write_text(emitted(), encoding="utf-8")
     PAGE.write_text(page_with(mermaid(rulegraph())), encoding="utf-8")

@@ -32,6 +32,7 @@ def test_the_picture_is_that_of_the_workflow(drawing: ModuleType) -> None:
     picture = drawing.mermaid(drawing.rulegraph())
     assert "    train_local --> score_geng\n" in picture
     assert drawing.PAGE.read_text() == drawing.page_with(picture), "out of step: run `make picture`"
+    assert drawing.RULES.read_text() == drawing.emitted(), "out of step: run `make picture`"
 
 
 def test_the_rooms_are_those_that_are_checked(project: Path) -> None:

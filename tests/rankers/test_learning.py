@@ -10,10 +10,12 @@ import pyarrow as pa
 import pytest
 
 from qdrank.aggregators import AGGREGATORS
-from qdrank.datasets.judged import Judged, judged_table
+from qdrank.datasets.judged import Judged, judged_table, load_judged
 from qdrank.errors import InputError
+from qdrank.evaluation.measuring import document_ids, joined_refits, joined_scores
 from qdrank.learners import LEARNERS
 from qdrank.learners.choose import ValidationQueries
+from qdrank.learners.refits import fit_seed
 from qdrank.queries.artifacts import Queries
 from qdrank.rankers.documents import fold_documents
 from qdrank.rankers.learned import LearnerRanker
@@ -25,7 +27,10 @@ from qdrank.rankers.learning import (
     rank_documents,
     with_query_vectors,
 )
+from qdrank.rankers.local_ranker import LocalRanker
 from qdrank.rankers.methods import CLASSIC
+from qdrank.rankers.mixture import Mixture
+from qdrank.rankers.one_model import LinearRanker, TreeRanker
 from qdrank.rankers.state import from_state_table
 from qdrank.serving.loading import kind_of
 from qdrank.store import read, write
@@ -213,3 +218,26 @@ def test_folds_that_one_job_learns_are_as_if_learned_alone(tmp_path):
         for kind in kinds:
             assert Path(alone[kind]).read_bytes() == Path(out[kind][place]).read_bytes()
     assert len({Path(path).read_bytes() for path in out["scores"]}) == len(folds)
+
+
+def test_further_fits_have_the_chosen_settings_and_other_seeds(tmp_path):
+    files, options = {"judged": judged_file(tmp_path, judged())}, options_of("lambdamart", SMALL["lambdamart"])
+    out = {kind: str(tmp_path / f"{kind}.parquet") for kind in ("models", "choices", "scores", "served", "refits")}
+    learn_method(files, out, "fold1", "it", **options, refits=3)
+    test = load_judged(files["judged"]).of_role("fold1", "test")
+    first = joined_scores(document_ids(test), out["scores"])
+    further = list(joined_refits(document_ids(test), out["refits"]))
+    documents = fold_documents(judged(), "fold1", "zscore")
+    chosen = fit_method("lambdamart", SMALL["lambdamart"], documents, measure="ap", seed=1).chosen
+    train, vali = (documents.seen(role) for role in ("train", "vali"))
+    for scores, seed in zip([first, *further], [chosen.seed, fit_seed(1, 1), fit_seed(1, 2)], strict=True):
+        learner = replace(chosen, seed=seed).fit(train.X, train.y, train.query, (vali.X, vali.y, vali.query))
+        np.testing.assert_array_equal(learner.predict(documents.seen("test").X), scores)
+    assert (further[0] != further[1]).any()
+
+
+def test_seeds_reach_every_ranker_inside():
+    mixture = Mixture(bases=[LinearRanker(), TreeRanker(seed=1), LocalRanker(random=3), LocalRanker()], seed=2)
+    drawn = mixture.redrawn(9)
+    assert (drawn.seed, drawn.bases[1].seed, drawn.bases[2].random, drawn.bases[3].random) == (9, 9, 9, None)
+    assert (mixture.seed, mixture.bases[1].seed, mixture.bases[2].random) == (2, 1, 3)

@@ -73,14 +73,13 @@ def test_jobs_that_grow_take_all_folds_of_small_data_sets_alone(n_queries: int |
     assert run.by_folds("do") == {"do": JobFolds(two.folds, ["s1"])}
 
 
-def test_methods_of_a_study_are_fitted_again_in_one_job() -> None:
-    jobs = run_of(refits=2).redrawn
-    # others fit their own again
-    assert set(jobs) == {"geng", "lambdamart_tuned", "lambdamart_queries"}
-    assert set(jobs["geng"]) == {"knn-random", "lambdamart", "lambdamart-vectors"}
-    assert set(jobs["lambdamart_tuned"]) == {"lambdamart-tuned"}
-    assert set(run_of(refits=2, geng={"trees": None}).redrawn["geng"]) == {"knn-random"}
-    assert run_of(refits=1).redrawn == {}
+def test_methods_that_draw_are_fitted_several_times() -> None:
+    run = run_of(refits=2)
+    assert run.refitted(["ranksvm", "lambdamart-tuned", "single", "knn-random", "bordacount"]) == [
+        "lambdamart-tuned",
+        "knn-random",
+    ]
+    assert run_of(refits=1).refitted(["lambdamart-tuned", "knn-random"]) == []
 
 
 def test_studies_run_where_the_configuration_says(run: WorkflowRun) -> None:

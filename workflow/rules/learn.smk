@@ -11,6 +11,7 @@
 #         results/{dataset}/tables/published.*                 published, ours, difference, verdict
 
 LEARNED_TOGETHER = run.learned_together
+LEARNED_AGAIN = run.refitted(CLASSIC)
 
 
 rule learn_method:
@@ -24,7 +25,9 @@ rule learn_method:
         served="results/{dataset}/{fold}/served/{method}.parquet",
     # On any data set: a study may ask for a method that `learners` leaves out there.
     wildcard_constraints:
-        method=names_pattern([name for name in CLASSIC if name not in LEARNED_TOGETHER]),
+        method=names_pattern(
+            name for name in CLASSIC if name not in [*LEARNED_TOGETHER, *LEARNED_AGAIN]
+        ),
     threads: run.learner_threads
     resources:
         mem_mb=memory(900, 2.5),
@@ -38,8 +41,17 @@ rule learn_method:
         scale=lambda wc: run.learner_scale(wc.dataset),
         measure=settings.learners.measure,
         seed=settings.seed,
+        refits=run.refits_of,
     script:
         "../../scripts/run_step.py"
+
+
+use rule learn_method as learn_again with:
+    output:
+        **rules.learn_method.output,
+        refits="results/{dataset}/{fold}/refits/{method}.parquet",
+    wildcard_constraints:
+        method=names_pattern(LEARNED_AGAIN),
 
 
 # The quick methods: one job for all folds of a data set, which would each spend its time on starting.

@@ -172,14 +172,12 @@ def _of_class(
     *,
     tested: bool,
 ) -> Iterator[dict[str, Any]]:
-    means = values.mean(axis=1)
     for i, method in enumerate(methods):
         row: dict[str, Any] = {"method": method, "queries": len(ids), "share": len(ids) / total}
-        row |= {"mean": float(means[:, i].mean()), **_bounds(values[:, :, i], interval, "")}
-        apart = np.round(values[:, :, i] - values[:, :, 0], 12)
-        pairs = Pairs(ids, means[:, i], means[:, 0], by_fit=apart)
-        row |= {"difference": float(pairs.differences.mean()), **_bounds(apart, interval, "difference_")}
-        lacks = doubt(apart, 1 - interval.get("level", 0.95)) if i > 0 else ""
+        row |= {"mean": float(values[:, :, i].mean()), **_bounds(values[:, :, i], interval, "")}
+        pairs = Pairs(ids, values[:, :, i], values[:, :, 0])
+        row |= {"difference": float(pairs.differences.mean()), **_bounds(pairs.by_fit, interval, "difference_")}
+        lacks = doubt(pairs.by_fit, 1 - interval.get("level", 0.95)) if i > 0 else ""
         yield row | {"p": paired_t(pairs).p if tested and i > 0 and not lacks else None, "lacks": lacks}
 
 

@@ -22,18 +22,18 @@ class Pairs:
     Attributes
     ----------
     query : (n_queries,) ids, ascending, so that the order of the input does not matter
-    a, b : (n_queries,) the values; of rankers that were fitted several times, means over the fits
-    by_fit : (n_queries, n_fits) differences of every fit, rounded; those of the values where both were fitted once
+    a, b : (n_queries,) the values, means over the fits; given as (n_queries, n_fits) where a ranker was fitted several times
+    by_fit : (n_queries, n_fits) differences of every fit, rounded
     """
 
     query: NDArray[Any]
     a: FloatArray
     b: FloatArray
-    by_fit: FloatArray = field(default_factory=lambda: np.empty((0, 0)))
+    by_fit: FloatArray = field(init=False)
 
     def __post_init__(self) -> None:
-        apart = self.by_fit if self.by_fit.size else (self.a - self.b)[:, None]
-        object.__setattr__(self, "by_fit", np.round(apart, _DECIMALS))
+        a, b = (one.reshape(len(one), -1) for one in (self.a, self.b))
+        vars(self).update(a=a.mean(axis=1), b=b.mean(axis=1), by_fit=np.round(a - b, _DECIMALS))
 
     @property
     def differences(self) -> FloatArray:

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from math import hypot, isnan, sqrt
+from math import hypot, sqrt
 from typing import Any
 
 import numpy as np
@@ -83,9 +83,8 @@ def _has_0(ends: tuple[float, float]) -> bool:
 
 
 def shown_mean(values: FloatArray, **interval: Any) -> dict[str, Any]:
-    """``mean``, ``low``, ``high`` (None where there is no interval) and ``lacks`` (`doubt`) of ``values`` (n_queries, n_fits)."""
-    low, high = table_ends(values, **interval)
-    ends = {name: None if isnan(end) else end for name, end in (("low", low), ("high", high))}
+    """``mean``, ``low``, ``high`` (nan where there is no interval) and ``lacks`` (`doubt`) of ``values`` (n_queries, n_fits)."""
+    ends = dict(zip(("low", "high"), table_ends(values, **interval), strict=True))
     return {"mean": float(values.mean()), **ends, "lacks": doubt(values, 1 - interval.get("level", 0.95))}
 
 

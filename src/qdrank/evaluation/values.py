@@ -77,7 +77,7 @@ def pairs(values: pd.DataFrame, a: str, b: str, measure: str) -> Pairs:
     """Values of two methods on the same queries, with their differences in every fit."""
     groups, ids, of = cube(values[values["method"].isin([a, b])], ["method"], measure)
     first, second = (of[:, :, groups["method"].tolist().index(name)] for name in (a, b))
-    return Pairs(ids.to_numpy(object), first.mean(axis=1), second.mean(axis=1), first - second)
+    return Pairs(ids.to_numpy(object), first, second)
 
 
 def difference(values: pd.DataFrame, a: str, b: str, measure: str) -> Values:

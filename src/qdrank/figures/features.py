@@ -111,5 +111,4 @@ def _best(values: pd.DataFrame, columns: pd.DataFrame, name: str, interval: Mapp
     rows = rows[(rows.index < SHOWN) | rows["reference"]]
     of = [where(values, method=str(feature))[name].to_numpy() for feature in rows["feature"]]
     shown = pd.DataFrame([shown_mean(one[:, None], **interval) for one in of], rows.index)
-    best: pd.DataFrame = pd.concat([rows.drop(columns="mean"), shown.astype({"low": float, "high": float})], axis=1)
-    return best
+    return pd.DataFrame(rows.drop(columns="mean").join(shown, validate="one_to_one"))

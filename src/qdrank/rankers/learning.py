@@ -13,12 +13,13 @@ from numpy.typing import NDArray
 
 from qdrank.aggregators import AGGREGATORS
 from qdrank.datasets.folds import ROLES
-from qdrank.datasets.judged import Judged, load_judged
+from qdrank.datasets.judged import Judged, load_judged, refits_table
 from qdrank.errors import InputError
 from qdrank.layout import FloatArray, IntArray
 from qdrank.learners import LEARNERS
 from qdrank.learners.base import LinearLearner
 from qdrank.learners.choose import Choice, choice_rows
+from qdrank.learners.refits import fit_seed
 from qdrank.learners.tuning import grid_settings, tune
 from qdrank.queries.artifacts import Queries, load_queries
 from qdrank.queries.recipe import load_document_vectors
@@ -129,9 +130,12 @@ def learn_method(
     scale: FeatureScale,
     measure: str,
     seed: int,
+    refits: int = 1,
     log: Callable[..., None],
 ) -> None:
     """Tune a method on a fold; write what was tried, the model, the scores of the test documents, and the ranker.
+
+    Of a method that is fitted several times, ``refits`` in all, also the scores by the further fits, with other seeds.
 
     ``ranks`` says whether it aggregates ranks. ``queries`` are the options of query vectors for a method that sees the
     vector of the query beside each document, None for all others.
@@ -155,5 +159,12 @@ def learn_method(
     test, alone = documents.parts["test"], LearnerRanker(learner=choice.chosen)
     ranker = alone if recipe is None else WithQueryVectors(base=alone)
     served = ServedRanker(method=method, fold=fold, documents=view, queries=recipe, ranker=ranker)
-    scores = alone.predict(test, np.zeros((test.n_queries, 0)))  # the vectors are among the features already
+    no_vectors = np.zeros((test.n_queries, 0))  # they are among the features already
+    scores = alone.predict(test, no_vectors)
     write_method(out["scores"], out["served"], served, test, scores)
+    if "refits" in out:
+        train, vali = documents.parts["train"], documents.parts["vali"]
+        watched = vali if vali.n_queries else train
+        seeds = (fit_seed(seed, fit) for fit in range(1, refits))
+        again = (alone.again(one, (train, no_vectors), (watched, no_vectors)) for one in seeds)
+        write(out["refits"], "refits", refits_table(test, [one.predict(test, no_vectors) for one in again]))

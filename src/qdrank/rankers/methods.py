@@ -33,11 +33,9 @@ class ClassicMethod:
         return self.learner in AGGREGATORS
 
     @property
-    def refitted(self) -> tuple[str, ...] | None:
-        """Kinds of rankers and learners that it is stored with, if it draws at random and is fitted several times."""
-        if self.learner != "lambdamart":
-            return None
-        return ("learner", self.learner, *(["with-vectors"] if self.query_vectors else []))
+    def refitted(self) -> bool:
+        """Whether it draws at random and is fitted several times."""
+        return self.learner == "lambdamart"
 
     @property
     def module(self) -> str:

@@ -69,7 +69,6 @@ def emitted(files: Files, gather: Any) -> Iterator[EmittedRule]:
         yield from emitter.steps(study)
     for study in filter(files.run.datasets_of, ALL_STUDIES):
         yield from emitter.shown(study)
-    yield from emitter.redrawn()
 
 
 @dataclass(frozen=True)
@@ -203,34 +202,3 @@ class _Emitter:
                 priority=1,  # tables with intervals take longer than figures
                 **(of_study | {"memory": (800, 7.5), "minutes": (30, 0.5)}),
             )
-
-    # ---- further fits ----
-
-    def redrawn(self) -> Iterator[EmittedRule]:
-        """Further fits of methods that draw at random, in one job for a study: a job for each would spend its time on starting."""
-        run, settings = self.run, self.run.settings
-        of_fold = "results/{dataset}/{fold}"
-        for job, methods in run.redrawn.items():
-            for name, folds in run.by_folds(f"refit_{job}", grows=True).items():
-                yield EmittedRule(
-                    name=name,
-                    study="",
-                    says="Scores from further fits of methods that draw at random.",
-                    input={
-                        **{method: folds.each(f"{of_fold}/served/{method}.parquet") for method in methods},
-                        "judged": f"{_DATA}judged.parquet",
-                        "topics": f"{_DATA}topics.parquet",
-                    },
-                    output={method: folds.each(f"{of_fold}/refits/{method}.parquet") for method in methods},
-                    params={
-                        "call": "qdrank.serving.refitting:refit_methods",
-                        "kinds": methods,
-                        "refits": settings.refits,
-                        "seed": settings.seed,
-                        "looked_up": [settings.neighbours.metric, settings.training.measure, settings.learners.measure],
-                    },
-                    constraints={"dataset": names_pattern(folds.datasets)},
-                    memory=(650, 12),
-                    minutes=(60, 1),
-                    threads=run.redrawn_threads(methods),
-                )

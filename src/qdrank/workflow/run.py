@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from qdrank.errors import InputError
-from qdrank.learners import LEARNERS
 from qdrank.measures import CONVENTIONS, NDCG_IN_WORDS, SHORT_IS_ZERO
 from qdrank.project import PROJECT
-from qdrank.rankers import RANKERS
 from qdrank.rankers.methods import CLASSIC
 from qdrank.rankers.sizes import largest_used
 from qdrank.rankers.stages import FIRST_STAGES, REFERENCE
@@ -24,14 +22,10 @@ from qdrank.workflow.config import Settings
 from qdrank.workflow.plan import Plan, PlannedDataset
 from qdrank.workflow.recorded import typed_values
 
-#: What every stored ranker has besides the ranker itself.
-_STORED = ("documents", "document-vectors")
 #: Queries of a data set up to which a job that grows with the data takes seconds a fold.
 FEW_QUERIES = 1000
 #: Threads of a job that grows boosted trees on larger data.
 _TREE_THREADS = 4
-#: Methods that are fitted several times: for each the "module:attribute" of what it is stored with, by kind.
-_Redrawn = Mapping[str, Mapping[str, str]]
 ALL_STUDIES: list[Study] = [STUDIES[name] for name in STUDIES]
 
 
@@ -248,6 +242,10 @@ class WorkflowRun:
         given = self.settings.training.tree_threads
         return given or (1 if self.is_small(wildcards.dataset) else _TREE_THREADS)
 
+    def refits_of(self, wildcards: Any) -> int:
+        """How often the method of a job is fitted."""
+        return self.settings.refits if self.refitted([wildcards.method]) else 1
+
     def learner_threads(self, wildcards: Any) -> int:
         """Threads of the classic method of a job: only boosted trees use more than one."""
         return self.tree_threads(wildcards) if CLASSIC[wildcards.method].learner == "lambdamart" else 1
@@ -320,18 +318,12 @@ class WorkflowRun:
         return list(dict.fromkeys([*self.first_stages_of(dataset), *of_studies, *self.learners_of(dataset)]))
 
     @cached_property
-    def _refitted(self) -> dict[str, dict[str, str]]:
-        """Methods that are fitted several times, each with the "module:attribute" of what it is stored with, by kind."""
-        if self.settings.refits == 1:
-            return {}
-        known = {**RANKERS.targets, **LEARNERS.targets}
-        kinds = {method.name: (method.refitted, study.rankers) for study in ALL_STUDIES for method in study.methods}
-        kinds |= {name: (method.refitted, {}) for name, method in CLASSIC.items() if name not in kinds}
-        return {
-            name: {kind: {**known, **of_study}[kind] for kind in (*wanted, *_STORED)} if wanted else {}
-            for name, (wanted, of_study) in kinds.items()
-            if wanted is not None
-        }
+    def _refitted(self) -> set[str]:
+        """Methods that are fitted several times."""
+        of_studies = (method for study in ALL_STUDIES for method in study.methods)
+        draw = {method.name for method in of_studies if method.refitted is not None}
+        classic = {name for name, method in CLASSIC.items() if method.refitted}
+        return draw | classic if self.settings.refits > 1 else set()
 
     def refitted(self, methods: Iterable[str]) -> list[str]:
         """Those of the methods that are fitted several times."""
@@ -340,24 +332,6 @@ class WorkflowRun:
     def measured(self, methods: Callable[[Any], list[str]]) -> dict[str, Any]:
         """Params of a job that measures the ``methods`` of its data set."""
         return {"folds": self.folds, "methods": methods, "refitted": lambda job: self.refitted(methods(job))}
-
-    @property
-    def redrawn(self) -> dict[str, dict[str, dict[str, str]]]:
-        """Methods whose stored rankers one job fits again: those that are run of a study, each classic method alone.
-
-        By the short name of the study or the name of the method, as a name of a rule; for each method the
-        "module:attribute" of what it is stored with, by kind.
-        """
-        kinds = {name: kinds for name, kinds in self._refitted.items() if kinds}
-        jobs = {study.short: [*self.methods_run(study)] for study in ALL_STUDIES}
-        of_studies = {method.name for study in ALL_STUDIES for method in study.methods}
-        jobs |= {name.replace("-", "_"): [name] for name in CLASSIC if name not in of_studies}
-        fitted = {job: {name: kinds[name] for name in names if name in kinds} for job, names in jobs.items()}
-        return {job: methods for job, methods in fitted.items() if methods}
-
-    def redrawn_threads(self, methods: _Redrawn) -> Any:
-        """Threads of a job that fits methods again: only boosted trees use more than one."""
-        return self.tree_threads if any(map(_has_trees, methods.values())) else 1
 
     def baselines_of(self, short: str) -> Callable[[Any], list[str]]:
         """First stages, and the classic methods run on a data set that the tables of a study show for comparison."""
@@ -405,11 +379,6 @@ class WorkflowRun:
         return list(
             dict.fromkeys([*names, "ap", f"ndcg@10/{self.ndcg_convention}", *self.settings.difficulty.measures])
         )
-
-
-def _has_trees(kinds: Collection[str]) -> bool:
-    """Whether a method is stored with boosted trees; ``kinds`` are the names of what it is stored with."""
-    return not {"lambdamart", "trees"}.isdisjoint(kinds)
 
 
 def study_measures(study: Study) -> list[str]:

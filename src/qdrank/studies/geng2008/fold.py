@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from qdrank.datasets.judged import Judged
 from qdrank.layout import FloatArray, IntArray, rows_of
 from qdrank.learners.choose import ValidationQueries, choice_rows, choose
+from qdrank.learners.refits import fit_seed
 from qdrank.learners.regularised import most_regularised_first
 from qdrank.measures.compute import measure as measure_of
 from qdrank.queries.artifacts import Queries, load_neighbours, load_queries
@@ -214,6 +215,7 @@ def write_fold(
     tol: float,
     starts: int,
     seed: int,
+    refits: int,
     log: Callable[[str], object],
 ) -> FoldRun:
     """Write the local models of all shards in one table; then choices, scores, rankers, and values along k."""
@@ -240,6 +242,10 @@ def write_fold(
     run = fold_run(fold, models, recipe, measure=measure, log=log)
     run.values += curves(run)
     run.made |= {name: models.of_any(name, one) for name, one in run.made.items() if isinstance(one, BankRanker)}
+    for method in (name for name in run.scores if f"refits_{name}" in out):  # by hand: the bank has no other draw
+        train, test = ((part, points.of(part.query_id)) for part in map(documents.parts.__getitem__, ("train", "test")))
+        again = (run.made[method].again(fit_seed(seed, fit), train) for fit in range(1, refits))
+        run.scores[method] += [one.predict(*test) for one in again]
     run.write(out, study="geng2008")
     return run
 

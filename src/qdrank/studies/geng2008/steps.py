@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from qdrank.studies.geng2008.methods import TREES, scored
-from qdrank.studies.steps import QUERY_FILES, Step, scores_and_rankers
+from qdrank.studies.steps import QUERY_FILES, Step, further_fits, scores_and_rankers
 
 _ROOM = "qdrank.studies.geng2008"
 _JUDGED = {"judged": "judged.parquet"}
@@ -32,6 +32,7 @@ def _trees(run: Any) -> dict[str, Any]:
         "grid": grid,
         "queries": lambda wildcards: run.vector_options(wildcards, TREES[wildcards.method]),
         "seed": run.settings.seed,
+        "refits": run.settings.refits,
     }
 
 
@@ -74,7 +75,10 @@ STEPS = (
         says="LambdaMART, with and without query vectors: tuned on validation, its model, its scores of the test documents.",
         call="qdrank.rankers.learning:learn_method",
         reads={**QUERY_FILES, **_JUDGED},
-        makes={made: f"{{fold}}/{made}/{{method}}.parquet" for made in ("models", "choices", "scores", "served")},
+        makes=lambda run: {
+            made: f"{{fold}}/{made}/{{method}}.parquet"
+            for made in ("models", "choices", "scores", "served", *(["refits"] if run.settings.refits > 1 else []))
+        },
         params=_trees,
         wildcards={"method": TREES},
         datasets=lambda run, names: names if run.settings.geng.trees is not None else [],
@@ -108,6 +112,7 @@ STEPS = (
         },
         makes=lambda run: {
             **scores_and_rankers(scored(run.settings.geng)),
+            **further_fits(run.refitted(scored(run.settings.geng))),
             "local": "{fold}/models/local.parquet",
             "choices": "{fold}/choices/geng.parquet",
             "values": "{fold}/geng/values.parquet",
@@ -121,6 +126,7 @@ STEPS = (
             "tol": run.settings.training.tol,
             "starts": run.settings.training.starts,
             "seed": run.settings.seed,
+            "refits": run.settings.refits,
         },
         memory=(800, 1.4),
         minutes=(45, 0.2),

@@ -134,7 +134,7 @@ def _bins(key: FloatArray, gain: FloatArray, shown: Shown) -> pd.DataFrame:
         {"queries": len(part), "deviation": np.median(key[part]), **shown_mean(gain[part], **shown.interval)}
         for part in parts
     ]
-    return pd.DataFrame(rows).astype({"low": float, "high": float})
+    return pd.DataFrame(rows)
 
 
 def _draw_bins(axes: Any, key: FloatArray, gain: FloatArray, means: pd.DataFrame) -> None:
