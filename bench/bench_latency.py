@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from qdrank.datasets.judged import Judged
-from qdrank.datasets.letor.features import column_moments
+from qdrank.datasets.scaling import column_moments
 from qdrank.datasets.simulated.features import REFERENCE, Simulated, simulate
 from qdrank.queries.neighbours import neighbours
 from qdrank.queries.recipe import DocumentVectors

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from qdrank.aggregators.borda import BordaCount
-from qdrank.datasets.letor.features import turned_ranks
+from qdrank.datasets.scaling import turned_ranks
 from qdrank.errors import InputError
 from qdrank.evaluation.published import load_expected
 from qdrank.layout import query_offsets

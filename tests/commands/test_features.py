@@ -14,7 +14,7 @@ import yaml
 from qdrank.cli import main
 from qdrank.datasets.judged import Judged
 from qdrank.datasets.letor.reader import load_letor
-from qdrank.datasets.letor.systems import system_runs
+from qdrank.datasets.runs.model import system_runs
 from qdrank.datasets.runs.reading import read_all_runs, read_qrels
 from qdrank.rankers.documents import FoldDocuments
 from qdrank.rankers.reference import OneFeature

@@ -99,7 +99,7 @@ def _systems(entry: registry.Dataset, best: str) -> tuple[Iterable[Run], Qrels, 
 
     from qdrank.datasets.judged import load_judged
     from qdrank.datasets.letor.importing import import_letor
-    from qdrank.datasets.letor.systems import judgments_of, system_runs
+    from qdrank.datasets.runs.model import judgments_of, system_runs
 
     paths = fetch_all(entry)
     with TemporaryDirectory() as folder:

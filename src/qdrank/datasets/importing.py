@@ -13,9 +13,9 @@ from qdrank.datasets import registry
 from qdrank.datasets.columns import columns_table, feature_names
 from qdrank.datasets.folds import roles
 from qdrank.datasets.judged import Judged, load_judged
-from qdrank.datasets.letor.features import rank_features, turned_ranks
 from qdrank.datasets.letor.importing import import_letor
 from qdrank.datasets.letor.reader import document_names
+from qdrank.datasets.scaling import rank_features, turned_ranks
 from qdrank.datasets.topics import topics_table
 from qdrank.datasets.usable import refuse_unusable
 from qdrank.errors import InputError, placed

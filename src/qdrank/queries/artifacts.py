@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from qdrank.datasets.folds import ROLES
 from qdrank.datasets.judged import Judged
-from qdrank.datasets.letor.features import minmax_per_query
+from qdrank.datasets.scaling import minmax_per_query
 from qdrank.errors import InputError
 from qdrank.layout import FloatArray, rows_of
 from qdrank.queries.vectors import Missing, Pooling, Standardiser, query_vectors

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from qdrank.datasets.judged import Judged
-from qdrank.datasets.letor.features import column_moments, inverse_deviation, scaled
+from qdrank.datasets.scaling import column_moments, inverse_deviation, scaled
 from qdrank.layout import FloatArray
 from qdrank.queries import METRICS
 from qdrank.queries.artifacts import Queries

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from qdrank.datasets.columns import reference_column
 from qdrank.datasets.judged import load_judged
-from qdrank.datasets.letor.features import minmax_per_query
+from qdrank.datasets.scaling import minmax_per_query
 from qdrank.errors import InputError
 from qdrank.layout import FloatArray, IntArray, rows_of
 from qdrank.queries.artifacts import VectorOptions, describe_queries

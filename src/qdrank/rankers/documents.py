@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from qdrank.datasets.folds import ROLES
 from qdrank.datasets.judged import Judged, load_roles
-from qdrank.datasets.letor.features import column_moments, inverse_deviation, minmax_per_query, scaled
+from qdrank.datasets.scaling import column_moments, inverse_deviation, minmax_per_query, scaled
 from qdrank.errors import AnyPath, InputError
 from qdrank.layout import FloatArray, IntArray
 

@@ -6,7 +6,7 @@ import io
 
 import pytest
 
-from qdrank.datasets.fetching import progress
+from qdrank.datasets.fetching import download as progress
 
 
 class Terminal(io.StringIO):

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qdrank.layout import FloatArray, IntArray, query_offsets
+
+if TYPE_CHECKING:
+    from qdrank.datasets.judged import Judged
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,3 +76,21 @@ def together(query: NDArray[Any]) -> IntArray | None:
         return None
     sizes = np.diff(np.append(starts, len(query)))
     return np.argsort(np.repeat([place[name] for name in heads], sizes), kind="stable")
+
+
+def system_runs(ranks: Judged, best: str = "low") -> Iterator[Run]:
+    """The systems of a rank-aggregation set: one run for each column of ranks, ``system-1`` and so on; without any rank none.
+
+    A document without a rank is not retrieved. With ``best`` "low" minus the rank is the score; "high" is for files whose best document has the highest number.
+    """
+    sign = 1.0 if best == "high" else -1.0
+    for system, rank in enumerate(ranks.X.T, 1):
+        rows = np.flatnonzero(~np.isnan(rank))
+        if len(rows):
+            score = sign * rank[rows].astype(np.float64)
+            yield Run(ranks.query[rows], ranks.doc_id[rows], score, f"system-{system}", "ranks of a system")
+
+
+def judgments_of(ranks: Judged) -> Qrels:
+    """The judgments of all documents."""
+    return Qrels(ranks.query, ranks.doc_id, ranks.y, "judgments of a LETOR file")

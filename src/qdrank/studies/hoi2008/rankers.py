@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from qdrank.datasets.judged import Judged
-from qdrank.datasets.letor.features import minmax_per_query
+from qdrank.datasets.scaling import minmax_per_query
 from qdrank.errors import InputError
 from qdrank.layout import FloatArray
 from qdrank.learners.classic.borda_points import borda_points

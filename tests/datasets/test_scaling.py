@@ -7,10 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from qdrank.datasets import scaling
 from qdrank.datasets.importing import refuse_the_wrong_end
 from qdrank.datasets.judged import Judged
-from qdrank.datasets.letor import features as letor_features
-from qdrank.datasets.letor.features import (
+from qdrank.datasets.letor.reader import load_letor
+from qdrank.datasets.scaling import (
     column_moments,
     inverse_deviation,
     minmax_per_query,
@@ -18,7 +19,6 @@ from qdrank.datasets.letor.features import (
     scaled,
     turned_ranks,
 )
-from qdrank.datasets.letor.reader import load_letor
 from qdrank.errors import InputError
 
 NAN = np.nan
@@ -59,8 +59,8 @@ def test_rankings_read_from_the_wrong_end_are_refused():
 
 
 def test_moments_and_scale(monkeypatch):
-    monkeypatch.setattr(letor_features, "_ROWS", 7)
-    monkeypatch.setattr(letor_features, "_CACHED", 28)
+    monkeypatch.setattr(scaling, "_ROWS", 7)
+    monkeypatch.setattr(scaling, "_CACHED", 28)
     X = np.random.default_rng(0).normal(1000, 3, (50, 4)).astype(np.float32)
     X[:, 2] = 0.1
     X[5, 1] = NAN
@@ -76,7 +76,7 @@ def test_moments_and_scale(monkeypatch):
 def test_features_are_scaled_in_double_precision_whatever_the_blocks(monkeypatch):
     X = np.float32([[0], [2], [100]])
     np.testing.assert_array_equal(scaled(X, np.array([1.0]), np.array([1.0])), [[-1], [1], [99]])
-    monkeypatch.setattr(letor_features, "_CACHED", 1)
+    monkeypatch.setattr(scaling, "_CACHED", 1)
     np.testing.assert_array_equal(scaled(X, np.array([0.1]), np.array([3.0])), ((X - 0.1) * 3).astype(np.float32))
 
 
