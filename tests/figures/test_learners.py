@@ -96,7 +96,7 @@ def test_without_ranksvm_the_first_is_the_baseline():
 
 
 def test_published_against_ours(expected, tmp_path):
-    table = published_table(load_expected(expected), made_measures(), queries=50, documents=500)
+    table = published_table(load_expected(expected), made_measures().to_pandas(), queries=50, documents=500)
     found = [(row["method"], row["measure"], row["fold"], row["verdict"]) for row in table.to_pylist()]
     assert found == [
         ("RankSVM", "ap", "mean", "nearer to another method"),
@@ -121,14 +121,14 @@ def test_published_against_ours(expected, tmp_path):
 
 
 def test_a_sample_gives_an_empty_table(expected, tmp_path):
-    table = published_table(load_expected(expected), made_measures(), queries=50, documents=425)
+    table = published_table(load_expected(expected), made_measures().to_pandas(), queries=50, documents=425)
     assert table.num_rows == 0
     assert "verdict" in table.column_names
     write_table(table, {"html": tmp_path / "published.html"})
 
 
 def test_the_mean_of_some_folds_is_not_compared(expected):
-    table = published_table(load_expected(expected), made_measures(n_folds=2), queries=50, documents=500)
+    table = published_table(load_expected(expected), made_measures(n_folds=2).to_pandas(), queries=50, documents=500)
     verdicts = {row["fold"]: row["verdict"] for row in table.to_pylist() if row["method"] == "RankSVM"}
     assert verdicts["mean"] == verdicts["fold5"] == "not measured"
     assert verdicts["fold1"] == "agrees"

@@ -7,9 +7,7 @@ from typing import Any
 
 import pandas as pd
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from qdrank.evaluation.pairs import FoldMeans, fold_means
 from qdrank.figures.method_tables import comparisons_table, spread_of_fits, with_settings
 from qdrank.figures.numbers import chosen
 from qdrank.figures.tables import write_tables
@@ -23,12 +21,6 @@ _SHOWN = ("ndcg@1", "ndcg@3", "ndcg@5", "ndcg@10", "p@1", "p@5", "p@10", "mean_n
 def method_label(method: str) -> str:
     """What tables call a method."""
     return CLASSIC[method].label if method in CLASSIC else FIRST_STAGES[method]
-
-
-def means_of(measures: pa.Table, method: str, name: str) -> FoldMeans:
-    """Means of a measure of a method, by fold, of the folds and of all queries."""
-    of_method = measures.filter(pc.equal(measures.column("method"), method))
-    return fold_means(of_method.column(name).to_numpy(), of_method.column("fold").to_numpy(zero_copy_only=False))
 
 
 def learners_table(

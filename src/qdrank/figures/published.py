@@ -6,12 +6,14 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import pandas as pd
 import pyarrow as pa
 
 from qdrank.datasets.judged import load_judged
 from qdrank.errors import InputError
+from qdrank.evaluation.pairs import fold_means
 from qdrank.evaluation.published import PublishedFigures, compare_published, load_expected, right_method_nearest
-from qdrank.figures.learners import means_of, method_label
+from qdrank.figures.learners import method_label
 from qdrank.figures.tables import write_table
 from qdrank.rankers.methods import CLASSIC
 from qdrank.store import read
@@ -24,16 +26,18 @@ _PUBLISHED = pa.schema(
 )
 
 
-def published_table(expected: PublishedFigures, measures: pa.Table, *, queries: int, documents: int) -> pa.Table:
+def published_table(expected: PublishedFigures, values: pd.DataFrame, *, queries: int, documents: int) -> pa.Table:
     """Published, ours, difference, nearest method, verdict: one row per published figure, means before folds.
 
     The last two rows say how often the right method is the nearest, against chance, for means and for single folds. If
     the data differ in size from those behind the published figures, as a sample does, the table has no rows.
     """
-    methods = sorted(set(measures.column("method").to_pylist()))
     wanted = {name for figures in expected.figures for name in [*figures.values, *figures.folds]}
-    known = [name for name in measures.column_names if name in wanted]
-    measured = {method: {name: means_of(measures, method, name) for name in known} for method in methods}
+    known = [name for name in values if name in wanted]
+    measured = {
+        str(method): {str(name): fold_means(of[name].to_numpy(), of["fold"].to_numpy()) for name in known}
+        for method, of in values.groupby("method")
+    }
     try:
         rows = compare_published(expected, measured, queries=queries, documents=documents)
     except InputError:
@@ -47,7 +51,7 @@ def write_published(files: Mapping[str, str], out: Mapping[str, str], *, title: 
     """Write the table of published figures beside ours."""
     judged = load_judged(files["judged"], [])
     size = {"queries": judged.n_queries, "documents": judged.n_documents}
-    table = published_table(load_expected(files["expected"]), read(files["measures"], "measures"), **size)
+    table = published_table(load_expected(files["expected"]), read(files["measures"], "measures").to_pandas(), **size)
     log("%s: %s", size, dict(Counter(table.column("verdict").to_pylist())) or "not the published data")
     write_table(table, out, title=f"{title}: published against ours")
 
