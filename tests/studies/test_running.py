@@ -47,9 +47,9 @@ METHODS = (
     method("column", lambda _: [OneFeature(column=i) for i in range(4)], shown=lambda _, one: {7.0: one, 8.0: LAST}),
     method("linear", lambda _: [LinearRanker(lam=lam) for lam in (1.0, 0.1)]),
     method("built", lambda run: [run.made["column"]]),
-    method("noise", lambda run: [Noise(seed=run.seed)], refitted=()),
-    method("blind", lambda run: [Noise(seed=run.seed + 1)], refitted=(), control_of="column"),
-    method("best", same_as=lambda run: run.best(["column", "noise"]), refitted=()),
+    method("noise", lambda run: [Noise(seed=run.seed)], refitted=True),
+    method("blind", lambda run: [Noise(seed=run.seed + 1)], refitted=True, control_of="column"),
+    method("best", same_as=lambda run: run.best(["column", "noise"]), refitted=True),
     method("control of the best", same_as=lambda run: {"column": "blind"}[run.same["best"]], control_of="best"),
 )
 LAST = OneFeature(column=3)

@@ -4,7 +4,7 @@ A study declares its methods once, as `qdrank.studies.study.Method`: ``tries`` g
 with the study's options and the rankers made before, so that a method may build on another::
 
     Method("near", "nearest queries", BLUE, "o", tries=lambda run: run.options.nearest()),
-    Method("random", "random queries", GREY, "o", control_of="near", refitted=(), tries=lambda run: run.options.random(run.seed)),
+    Method("random", "random queries", GREY, "o", control_of="near", refitted=True, tries=lambda run: run.options.random(run.seed)),
     Method("best", "the better", RED, "o", same_as=lambda run: run.best(["near", "far"])),
 
 and its job is two calls::
@@ -170,7 +170,7 @@ class FoldRun:
     def _take(self, method: Method, name: str) -> None:
         """What another method is."""
         self.same[method.name], self.made[method.name], self.sees[method.name] = name, self.made[name], self.sees[name]
-        fits = max(len(self.scores[name]), 1 if method.refitted is None else self.refits)
+        fits = max(len(self.scores[name]), self.refits if method.refitted else 1)
         self.scores[method.name] = (self.scores[name] * fits)[:fits]  # of what is fitted once, every fit is the same
         choice = choose([(name, self.validated[name])])
         self.choices += choice_rows(self.fold, method.name, [name], choice, self.measure)
@@ -190,7 +190,7 @@ class FoldRun:
         for ranker, scores in choice.chosen.predict_each(shown.values(), *view.parts["test"]):
             self.measured(name, scores, x=of[id(ranker)])
         self.scores[name] = [choice.chosen.predict(*view.parts["test"])]
-        for fit in range(1, 1 if method.refitted is None else self.refits):
+        for fit in range(1, self.refits if method.refitted else 1):
             again = choice.chosen.again(fit_seed(self.seed, fit), view.parts["train"], view.watched)
             self.scores[name].append(again.predict(*view.parts["test"]))
 

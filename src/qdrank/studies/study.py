@@ -28,8 +28,7 @@ class Method(Look):
     Attributes
     ----------
     models : which models it ranks with, in the study's own words
-    refitted : None if it is fitted once; if it draws at random and is fitted several times, the kinds of rankers and
-        learners that it is stored with, or nothing if a rule of the study fits it again
+    refitted : whether it draws at random, and is fitted several times
     tries : from the `qdrank.studies.running.FoldRun` to the rankers that validation chooses from, the most regularised first
     sees : name of the view of the documents that it is given
     shown : from the run and the ranker chosen to rankers that are measured too, by the setting in which they differ
@@ -38,7 +37,7 @@ class Method(Look):
     """
 
     models: str = ""
-    refitted: tuple[str, ...] | None = None
+    refitted: bool = False
     tries: Callable[[Any], Sequence[Any]] | None = field(default=None, repr=False)
     sees: str = ""
     shown: Callable[[Any, Any], Mapping[float, Any]] = field(default=lambda *_: {}, repr=False)

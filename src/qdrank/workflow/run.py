@@ -321,7 +321,7 @@ class WorkflowRun:
     def _refitted(self) -> set[str]:
         """Methods that are fitted several times."""
         of_studies = (method for study in ALL_STUDIES for method in study.methods)
-        draw = {method.name for method in of_studies if method.refitted is not None}
+        draw = {method.name for method in of_studies if method.refitted}
         classic = {name for name, method in CLASSIC.items() if method.refitted}
         return draw | classic if self.settings.refits > 1 else set()
 

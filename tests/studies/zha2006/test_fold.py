@@ -59,7 +59,7 @@ def test_measures_have_the_fits_that_the_claims_have(tmp_path):
     by_fit = measures.to_pandas().pivot(index="query_id", columns="fit", values=measured)
     expected = [values(tables()[0], "trees", refit_kind("atvt", i)).value.mean() for i in range(OPTIONS.refits)]
     np.testing.assert_allclose(by_fit.mean(), expected, rtol=1e-12)
-    assert [method.name for method in METHODS if method.refitted is not None] == [
+    assert [method.name for method in METHODS if method.refitted] == [
         method_name("trees", kind) for kind in FITTED_KINDS if kind != "unweighted"
     ]
     stored = read_ranker(out["served_" + key[1]]).ranker

@@ -54,7 +54,7 @@ def _without_near(run: Any, chosen: Any) -> dict[float, Any]:
 
 METHODS = (
     Method(SINGLE, "Single", BLACK, MARKERS[0], tries=lambda run: run.options.linear()),
-    Method(TREES, "LambdaMART", GREY, MARKERS[1], refitted=(), tries=lambda run: run.options.trees()),
+    Method(TREES, "LambdaMART", GREY, MARKERS[1], refitted=True, tries=lambda run: run.options.trees()),
     Method("beyond-knn", "nearest queries", SKY, MARKERS[2], tries=lambda run: run.options.nearest()),
     Method(
         "beyond-proximal",
@@ -76,7 +76,7 @@ METHODS = (
         "LambdaMART with query vector",
         GREY,
         MARKERS[6],
-        refitted=(),
+        refitted=True,
         tries=lambda run: run.options.trees_with_vectors(),
     ),
     Method(
@@ -92,7 +92,7 @@ METHODS = (
         "LambdaMART with neighbours' judgments",
         ORANGE,
         MARKERS[1],
-        refitted=(),
+        refitted=True,
         tries=lambda run: run.options.with_evidence(run.options.trees()),
         shown=_without_near,
     ),
@@ -101,16 +101,16 @@ METHODS = (
         "fixed mixture",
         GREEN,
         MARKERS[2],
-        refitted=(),
+        refitted=True,
         tries=lambda run: [run.mixture(lam=lam) for lam in run.options.penalties],
     ),
-    Method(GATED, "gated mixture", GREEN, MARKERS[3], refitted=(), tries=_gated),
+    Method(GATED, "gated mixture", GREEN, MARKERS[3], refitted=True, tries=_gated),
     Method(
         CHOSEN,
         "query-dependent, chosen on validation",
         PURPLE,
         MARKERS[7],
-        refitted=(),
+        refitted=True,
         same_as=lambda run: run.best([*CONTROLS]),
     ),
 )
@@ -119,7 +119,7 @@ METHODS = (
 def _control(of: str, tries: Callable[[Any], Any] | None, name: str = "", **given: Any) -> Method:
     """A control, drawn and fitted as often as others are."""
     name = name or CONTROLS[of]
-    return Method(name, name, GREY, MARKERS[0], control_of=of, **{"tries": tries, "refitted": (), **given})
+    return Method(name, name, GREY, MARKERS[0], control_of=of, **{"tries": tries, "refitted": True, **given})
 
 
 CONTROL_METHODS = (
@@ -131,7 +131,7 @@ CONTROL_METHODS = (
     _control(
         "beyond-evidence",
         lambda run: run.options.with_prior(run.options.linear()),
-        refitted=None,  # it draws nothing
+        refitted=False,  # it draws nothing
         shown=_without_near,
     ),
     _control("beyond-trees-evidence", lambda run: run.options.with_prior(run.options.trees()), shown=_without_near),

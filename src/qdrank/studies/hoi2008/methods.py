@@ -72,7 +72,7 @@ def _ensembles(ties: str) -> Iterator[Method]:
             MARKERS[0 if kind == "sser" else 1],
             "--" if TIES[ties] else "-",
             models=kind,
-            refitted=() if "other" in name else None,
+            refitted="other" in name,
             tries=tries,
             shown=_every_gamma if name in PATHS else _nothing,
         )

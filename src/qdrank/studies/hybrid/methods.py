@@ -28,7 +28,7 @@ def _of(make: str, **given: Any) -> Callable[[Any], Any]:
     return lambda run: getattr(run.options, make)(run, **given)
 
 
-def _papers(name: str, label: str, marker: str, make: str, refitted: tuple[str, ...] | None = None) -> Method:
+def _papers(name: str, label: str, marker: str, make: str, refitted: bool = False) -> Method:
     return Method(name, label, VERMILION, marker, models="papers", refitted=refitted, tries=_of(make))
 
 
@@ -46,7 +46,7 @@ METHODS = (
         SKY,
         MARKERS[2],
         sees=PREDICTED,
-        refitted=(),
+        refitted=True,
         tries=_of("trees"),
     ),
     Method("hybrid-margin", "margin rule", BLUE, MARKERS[3], tries=_of("margin")),
@@ -63,18 +63,18 @@ METHODS = (
         "weights per query, chosen on validation",
         PURPLE,
         MARKERS[7],
-        refitted=(),
+        refitted=True,
         same_as=lambda run: run.best(PER_QUERY),
     ),
     Method("hybrid-linear", "Ranking SVM on all columns", GREEN, MARKERS[0], sees=LINEAR, tries=_of("linear")),
-    Method(TREES, "LambdaMART on all columns", GREEN, MARKERS[1], sees=FIRST, refitted=(), tries=_of("lambdamart")),
+    Method(TREES, "LambdaMART on all columns", GREEN, MARKERS[1], sees=FIRST, refitted=True, tries=_of("lambdamart")),
     Method(
         TREES_QUERIES,
         "LambdaMART with predictors",
         GREEN,
         MARKERS[2],
         sees=FIRST_PREDICTED,
-        refitted=(),
+        refitted=True,
         tries=_of("lambdamart", queries=True),
     ),
     Method(
@@ -90,14 +90,14 @@ METHODS = (
     _papers("hybrid-atvt", "aTVT", MARKERS[3], "atvt"),
     _papers("hybrid-gate", "weights linear in the query vector", MARKERS[4], "gate"),
     _papers(SSER, "SSER", MARKERS[5], "semi_supervised_ensembles"),
-    _papers(SELECT, "SelectRanker", MARKERS[6], "select", refitted=()),
-    _papers(TRANSFORM, "Transform", MARKERS[7], "transform", refitted=()),
+    _papers(SELECT, "SelectRanker", MARKERS[6], "select", refitted=True),
+    _papers(TRANSFORM, "Transform", MARKERS[7], "transform", refitted=True),
 )
 _METHOD = {method.name: method for method in METHODS}
 
 
 def _control(
-    method: str, label: str, tries: Callable[[Any], Any] | None = None, refitted: tuple[str, ...] | None = ()
+    method: str, label: str, tries: Callable[[Any], Any] | None = None, refitted: bool = True
 ) -> Method:
     """The control of a method: what it tries, with predictors or vectors of another query, unless ``tries`` says otherwise."""
     of = _METHOD[method]
@@ -116,7 +116,7 @@ _CONTROLS = (
     _control("hybrid-margin", "margins of another query", _of("margin", others=True)),
     _control("hybrid-select", "better run, predictors of another query"),
     _control(TREES_QUERIES, "LambdaMART, predictors of another query"),
-    _control(EVIDENCE, "Ranking SVM with the document's prior", _of("evidence", prior=True), refitted=None),
+    _control(EVIDENCE, "Ranking SVM with the document's prior", _of("evidence", prior=True), refitted=False),
     _control("hybrid-local", "local Ranking SVM, random training queries", _of("local_models", random=True)),
     _control("hybrid-gate", "gate, vectors of other queries"),
     _control(SSER, "SSER, documents of another query", _of("semi_supervised_ensembles", others=True)),
@@ -136,7 +136,7 @@ ALL = (
         OF_CHOSEN,
         GREY,
         ".",
-        refitted=(),
+        refitted=True,
         same_as=lambda run: CONTROLS[run.same[CHOSEN]],
         control_of=CHOSEN,
     ),

@@ -71,7 +71,7 @@ METHODS = tuple(
         colour,
         marker,
         models=h,
-        refitted=() if is_refitted(h, kind) else None,
+        refitted=True if is_refitted(h, kind) else None,
         tries=_tries(h, kind),
     )
     for h in REGRESSORS
