@@ -96,9 +96,7 @@ METHODS = (
 _METHOD = {method.name: method for method in METHODS}
 
 
-def _control(
-    method: str, label: str, tries: Callable[[Any], Any] | None = None, refitted: bool = True
-) -> Method:
+def _control(method: str, label: str, tries: Callable[[Any], Any] | None = None, refitted: bool = True) -> Method:
     """The control of a method: what it tries, with predictors or vectors of another query, unless ``tries`` says otherwise."""
     of = _METHOD[method]
 

@@ -71,7 +71,7 @@ METHODS = tuple(
         colour,
         marker,
         models=h,
-        refitted=True if is_refitted(h, kind) else None,
+        refitted=is_refitted(h, kind),
         tries=_tries(h, kind),
     )
     for h in REGRESSORS
