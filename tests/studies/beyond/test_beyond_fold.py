@@ -212,7 +212,7 @@ def test_values_are_paired_by_fit(inputs, ladder):
     assert control.shape[1] == 5
     single = ladder.made["beyond-knn"].predict(*ladder.views[""].parts["test"])
     expected = query_values_of("ap", ladder.test, single)[:, None] - control
-    np.testing.assert_allclose(found["neighbours - random"]["nearest queries"].value, expected)
+    np.testing.assert_allclose(found["neighbours - random"]["nearest queries"].value, expected, atol=1e-12)
 
 
 @pytest.mark.parametrize("judged_candidates", [False, True])
