@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from qdrank.learners.classic.listnet import ListNet
+from qdrank.learners.classic.linear import ListNet
 from qdrank.learners.ranksvm.estimator import RankSVM
 from qdrank.rankers.documents import FeatureScale, load_fold
 from qdrank.rankers.learned import LearnerRanker

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from qdrank.learners.ensemble.sser import SSER
-from qdrank.learners.regularised import most_regularised_first
+from qdrank.learners.ensemble.ser import SSER
+from qdrank.learners.grids import most_regularised_first
 from qdrank.rankers.base import QueryRanker
 from qdrank.rankers.others import OfOthers
 from qdrank.studies.hoi2008.methods import GAMMA
