@@ -18,7 +18,7 @@ from qdrank.evaluation.declared import CHECK, HOLDS
 from qdrank.evaluation.measuring import measures_table
 from qdrank.evaluation.observations import observe
 from qdrank.evaluation.run_files import measure_run
-from qdrank.learners.refits import fit_seed, jittered
+from qdrank.learners.fitting import fit_seed, jittered
 from qdrank.queries.others import other_rows
 from qdrank.queries.predictors import RunPredictors
 from qdrank.rankers.documents import fold_documents

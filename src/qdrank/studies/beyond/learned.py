@@ -17,7 +17,7 @@ from scipy import sparse
 
 from qdrank.datasets.judged import Judged
 from qdrank.layout import FloatArray, IntArray
-from qdrank.learners.refits import fit_seed
+from qdrank.learners.fitting import fit_seed
 from qdrank.rankers.base import QueryRanker, Validation
 from qdrank.rankers.one_model import without_choice
 from qdrank.rankers.tuning import tune_rankers
