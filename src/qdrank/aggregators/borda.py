@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from qdrank.layout import FloatArray, IntArray
 from qdrank.learners.base import Learner
-from qdrank.learners.classic.borda_points import borda_points
 from qdrank.learners.inputs import as_features, as_offsets
+from qdrank.measures.ranking import borda_points
 
 Best = Literal["low", "high"]
 
