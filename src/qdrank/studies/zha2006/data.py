@@ -16,7 +16,7 @@ from qdrank.learners.choose import ValidationQueries
 from qdrank.measures import gains
 from qdrank.rankers.base import Validation
 from qdrank.rankers.tuning import query_values_of
-from qdrank.studies.zha2006.options import Options
+from qdrank.studies.zha2006.methods import Options
 
 TargetKind = Literal["auto", "grades", "exp", "zha"]
 _VALUES: dict[str, gains.Gain] = {"grades": gains.linear, "exp": gains.exponential, "zha": gains.zha}
