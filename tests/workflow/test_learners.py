@@ -7,7 +7,7 @@ import re
 import pytest
 
 from qdrank.rankers.methods import CLASSIC
-from qdrank.serving.loading import load_ranker
+from qdrank.serving.ranking import load_ranker
 from qdrank.store import read
 from qdrank.workflow.provenance import code_modules
 from tests.workflow.project import Project
@@ -23,7 +23,7 @@ def test_the_code_of_a_method_is_its_own(name: str) -> None:
     others = {method.module for method in CLASSIC.values()} - {module}
     built_on = {
         "qdrank.learners.classic.mhr": {"qdrank.learners.ranksvm.estimator"},
-        "qdrank.aggregators.cps": {"qdrank.aggregators.borda"},
+        "qdrank.aggregators.cps": {"qdrank.aggregators.fusion"},
     }
     assert module in used
     assert (used - common) & others <= built_on.get(module, set())

@@ -1,4 +1,4 @@
-"""What differs between several fits of one method: the seed, or targets moved by a hair. `qdrank.evaluation.refits` compares them.
+"""What differs between several fits of one method: the seed, or targets moved by a hair. `qdrank.evaluation.estimates` compares them.
 
 Apart from it, because jobs that fit load nothing of what measures and tests need.
 """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from qdrank.evaluation.observations import Observations, check_observations
+from qdrank.evaluation.values import Observations, check_observations
 from qdrank.studies.beyond.methods import MEASURE
 from qdrank.studies.beyond.retrieval_tables import AP, retrieved
 from qdrank.studies.beyond.retrieved import in_form

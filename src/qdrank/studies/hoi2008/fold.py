@@ -11,9 +11,9 @@ import pyarrow as pa
 from qdrank.datasets.judged import TextArray
 from qdrank.errors import InputError
 from qdrank.rankers.documents import FeatureScale, FoldDocuments, load_fold
-from qdrank.rankers.stored import read_ranker
+from qdrank.rankers.served import read_ranker
 from qdrank.store import write
-from qdrank.store.lists import list_column, repeated
+from qdrank.store.tables import list_column, repeated
 from qdrank.studies.hoi2008.methods import ENSEMBLES, SOLVED, STACKED_METHODS, TIES, with_ties
 from qdrank.studies.hoi2008.options import Options
 from qdrank.studies.hoi2008.rankers import EnsembleRanker, Solved

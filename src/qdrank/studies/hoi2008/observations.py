@@ -8,8 +8,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from qdrank.evaluation.observations import Observations
-from qdrank.evaluation.values import Values
+from qdrank.evaluation.values import Observations, Values
 from qdrank.figures.numbers import where
 from qdrank.studies.hoi2008.methods import GAMMA, TIES, with_ties
 from qdrank.studies.hoi2008.shapes import ENSEMBLES_SHAPE

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import pandas as pd
 
-from qdrank.evaluation.observations import Observations, check_observations
+from qdrank.evaluation.values import Observations, check_observations
 from qdrank.studies.hybrid.methods import MEASURE
 from qdrank.studies.making import Inputs, Shown
 
