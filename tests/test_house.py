@@ -34,6 +34,7 @@ ROOMS = [
     ("pages",),
     ("serving",),
     ("commands", "cli"),
+    ("python",),
 ]
 LEVEL = {room: level for level, rooms in enumerate(ROOMS) for room in rooms}
 

@@ -8,6 +8,7 @@ from typing import Any
 
 __version__ = "0.1.0"
 _PUBLIC = {"rank": "qdrank.serving.ranking:rank", "results": "qdrank.run_results:results"}
+_PUBLIC |= {name: f"qdrank.python:{name}" for name in ("advise", "compare", "evaluate", "fuse", "retrieve")}
 
 
 def cache_folder() -> str:
@@ -35,7 +36,7 @@ def _kernel_cache() -> str:
 
 
 def __getattr__(name: str) -> Any:
-    """``qdrank.rank`` and ``qdrank.results``, imported on first use: the package itself stays light."""
+    """What the package gives, imported on first use: the package itself stays light."""
     if name in _PUBLIC:
         from qdrank.registry import loaded
 

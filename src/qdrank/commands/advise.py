@@ -45,7 +45,7 @@ def run(args: argparse.Namespace) -> int:
         whole = {"measure": measure, **fields, "opensearch": _opensearch(made), "elasticsearch": _elasticsearch(made)}
         print(json.dumps(whole, indent=2, allow_nan=False))
     else:
-        print("\n".join(_lines(made, measure, args.margin)))
+        print("\n".join(advice_lines(made, measure, args.margin)))
     return 0
 
 
@@ -60,7 +60,8 @@ def _interval(low: float, high: float, sign: str = "") -> str:
     return "[no interval]" if not isfinite(low) else f"[{low:{sign}.4f}, {high:{sign}.4f}]"
 
 
-def _lines(made: Advice, measure: str, margin: float) -> Iterator[str]:
+def advice_lines(made: Advice, measure: str, margin: float) -> Iterator[str]:
+    """Text of the advice."""
     alone = ", ".join(f"{tag} {value:.4f}" for tag, value in zip(made.tags, made.alone, strict=True))
     yield f"{made.queries:,} judged queries, {measure}; five-fold: tuned on some queries, measured on others"
     yield f"single runs         {alone}"

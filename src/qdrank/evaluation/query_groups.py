@@ -82,7 +82,7 @@ def between_groups(mean: FloatArray, v: FloatArray) -> float:
     return max(0.0, (Q - (len(mean) - 1)) / float(weight.sum() - (weight**2).sum() / weight.sum()))
 
 
-def groups_of(query: Sequence[str], groups: Mapping[str, str], path: AnyPath) -> list[str]:
+def groups_of(query: Sequence[str], groups: Mapping[str, str], path: AnyPath | None) -> list[str]:
     """Group of each query; one that has none is an error."""
     lacking = [name for name in query if name not in groups]
     if lacking:

@@ -6,7 +6,7 @@ The first measure asks the question, at the level of `RULES_OF_RUNS`; further me
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -146,7 +146,7 @@ class Question:
     two: TwoRuns
     claim: str
     margin: float
-    groups: AnyPath | None = None
+    groups: AnyPath | Mapping[str, str] | None = None
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.margin) and self.margin >= 0):
@@ -157,8 +157,10 @@ class Question:
         """Group of each query that counts, by measure; empty without groups."""
         if self.groups is None:
             return {}
-        known = read_groups(self.groups)
-        return {name: groups_of(self.two.pairs(name).query.tolist(), known, self.groups) for name in self.two.names}
+        file, known = (
+            (None, self.groups) if isinstance(self.groups, Mapping) else (self.groups, read_groups(self.groups))
+        )
+        return {name: groups_of(self.two.pairs(name).query.tolist(), known, file) for name in self.two.names}
 
     @property
     def others(self) -> int:

@@ -12,8 +12,7 @@ from qdrank.evaluation.measuring import measures_table
 from qdrank.measures import CONVENTIONS
 from qdrank.rankers.documents import FoldDocuments
 from qdrank.store.schemas import conform
-from qdrank.studies.hoi2008.fold import ensemble_run, weights_table
-from qdrank.studies.hoi2008.learning_curve import measure_subsets
+from qdrank.studies.hoi2008.fold import ensemble_run, measure_subsets, weights_table
 from qdrank.studies.hoi2008.methods import BASELINES, ENSEMBLES, STACKED_METHODS
 from qdrank.studies.hoi2008.settings import Hoi
 from qdrank.studies.hoi2008.shapes import ENSEMBLES_SHAPE

@@ -7,7 +7,7 @@ import pandas as pd
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qdrank.studies.hoi2008.observations import _along
+from qdrank.studies.hoi2008.tables import _along
 
 GAMMAS, QUERIES = (0.0, 0.5, 2.0), ("q10", "q2", "q9")
 ROWS = [

@@ -18,7 +18,7 @@ from qdrank.learners.grids import GRIDS
 from qdrank.rankers.stages import RETRIEVERS
 from qdrank.store import write
 from qdrank.store.schemas import SHAPES
-from qdrank.studies.hoi2008 import STUDY, figures, observations, tables, timing
+from qdrank.studies.hoi2008 import STUDY, figures, tables, timing
 from qdrank.studies.hoi2008.claims import LARGEST_GAP, OTHERS, declare
 from qdrank.studies.hoi2008.methods import BASELINES, BY_NAME, METHODS, run
 from qdrank.studies.hoi2008.settings import Hoi
@@ -110,7 +110,7 @@ def test_times_have_the_paper_s_beside_them():
 
 
 def test_every_claim_has_observations_and_all_observations_a_claim(inputs):
-    found = observe(declare(BUDGET), *observations.gather(inputs, SHOWN))
+    found = observe(declare(BUDGET), *tables.gather(inputs, SHOWN))
     assert set(found) == {claim.name for claim in declare(BUDGET)}
     for parts in found.values():
         for own in parts.values():
@@ -119,7 +119,7 @@ def test_every_claim_has_observations_and_all_observations_a_claim(inputs):
 
 
 def test_checks_hold_and_every_claim_is_judged(inputs):
-    found = observe(declare(BUDGET), *observations.gather(inputs, SHOWN))
+    found = observe(declare(BUDGET), *tables.gather(inputs, SHOWN))
     verdicts = decide(declare(BUDGET), {"toy": found}, dataset="toy").to_pylist()
     assert len(verdicts) == len(declare(BUDGET).claims)
     assert all(row["verdict"] == "holds" for row in verdicts if row["purpose"] == CHECK)

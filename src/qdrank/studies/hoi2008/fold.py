@@ -1,8 +1,8 @@
-"""The jobs of a fold: SER, SSER and their controls; and ensembles whose rankers are methods."""
+"""The jobs of a fold: SER, SSER and their controls, the learning curve, and ensembles whose rankers are methods."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,15 +10,17 @@ import pyarrow as pa
 
 from qdrank.datasets.judged import TextArray
 from qdrank.errors import InputError
+from qdrank.learners.classic.listnet import ListNet
+from qdrank.learners.ranksvm.estimator import RankSVM
 from qdrank.rankers.documents import FeatureScale, FoldDocuments, load_fold
+from qdrank.rankers.learned import LearnerRanker
 from qdrank.rankers.served import read_ranker
 from qdrank.store import write
 from qdrank.store.tables import list_column, repeated
-from qdrank.studies.hoi2008.methods import ENSEMBLES, SOLVED, STACKED_METHODS, TIES, with_ties
-from qdrank.studies.hoi2008.options import Options
-from qdrank.studies.hoi2008.rankers import EnsembleRanker, Solved
+from qdrank.studies.hoi2008.methods import ENSEMBLES, GAMMA, ON_CURVE, SOLVED, STACKED_METHODS, TIES, with_ties
+from qdrank.studies.hoi2008.rankers import EnsembleRanker, Options, Solved
 from qdrank.studies.hoi2008.shapes import ENSEMBLES_SHAPE
-from qdrank.studies.running import FoldRun, View
+from qdrank.studies.running import FoldRun, View, subsets
 
 _Given = Mapping[str, Any]
 
@@ -84,3 +86,39 @@ def _rows(method: str, role: str, query_id: TextArray, solved: Solved) -> pa.Tab
     columns |= {name: getattr(solved, name).ravel() for name in ("objective", "gap", "kkt")}
     columns |= {"steps": solved.steps.ravel().astype(np.int32)}
     return pa.table(columns | {"weights": list_column(solved.weights.reshape(n * n_gammas, -1))})
+
+
+def measure_subsets(run: FoldRun, sizes: Sequence[int], repeats: int) -> pa.Table:
+    """Values of every method by subset: ``x`` is the number of training queries, 0 for all, and ``fit`` the repeat."""
+    parts = run.views[""].parts
+    (train, vectors), test = parts["train"], parts["test"]
+    for size, repeat, queries in subsets(train.n_queries, sizes, repeats, run.seed):
+        learned = train.take(queries), vectors[queries]
+        sser = EnsembleRanker(learner=run.options.estimator("half"), gamma=GAMMA).fit(*learned)
+        rankers = {
+            "ser": sser.at(0.0),
+            "sser": sser,
+            "ranksvm": LearnerRanker(learner=RankSVM()),
+            "listnet": LearnerRanker(learner=ListNet()),
+        }
+        for method in ON_CURVE:
+            (ranker,) = rankers[method].fit_each([rankers[method]], *learned)
+            run.measured(method, ranker.predict(*test), fit=repeat, x=size)
+    return pa.concat_tables(run.values)
+
+
+def write_curve(
+    files: Mapping[str, str],
+    path: str,
+    fold: str,
+    *,
+    scale: FeatureScale,
+    hoi: Mapping[str, Any],
+    sizes: Sequence[int],
+    repeats: int,
+    **given: Any,
+) -> None:
+    """Write the learning curve of a fold."""
+    documents = load_fold(files["judged"], fold, scale, columns=["doc_id", "features"])
+    run = ensemble_run(fold, documents, hoi, measures=["ap"], **given)
+    write(path, "values", measure_subsets(run, sizes, repeats))

@@ -1,12 +1,12 @@
-"""SER, SSER and ensembles of methods as rankers."""
+"""SER, SSER and ensembles of methods as rankers, and those that section ``hoi`` defines."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, field
-from itertools import pairwise
-from typing import Any, ClassVar, Literal, NamedTuple, Self
+from itertools import pairwise, product
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -19,8 +19,16 @@ from qdrank.learners.classic.borda_points import borda_points
 from qdrank.learners.ensemble.program import ProgramSolution
 from qdrank.learners.ensemble.ser import DIGITS, rounded_scores
 from qdrank.learners.ensemble.sser import SSER
+from qdrank.learners.regularised import most_regularised_first
 from qdrank.rankers.base import OwnModels, QueryRanker, Validation
 from qdrank.rankers.documents import query_scores
+from qdrank.rankers.others import OfOthers
+from qdrank.studies.hoi2008.methods import GAMMA
+
+if TYPE_CHECKING:
+    from qdrank.studies.hoi2008.settings import Hoi as _Keys
+else:
+    from qdrank.studies.keys import Keys as _Keys
 
 
 class Solved(NamedTuple):
@@ -193,3 +201,44 @@ def as_rankers(documents: Judged, scores: Sequence[FloatArray]) -> Judged:
     """The documents with the methods' scores, on one scale per query, as features."""
     X = np.stack([np.asarray(one, dtype=np.float32) for one in scores], axis=1)
     return documents.with_features(minmax_per_query(X, documents.offsets))
+
+
+_GRAPH = ("neighbours", "edges", "symmetry", "neighbour_ties", "laplacian")
+
+
+class Options(_Keys):
+    """Keys of section ``hoi`` that decide the weights, under the same names; ``max_grade`` is the highest of training."""
+
+    max_grade: int
+
+    @property
+    def path(self) -> list[float]:
+        """Gammas to solve, ascending: those to choose from, 0 and the fixed one."""
+        return sorted({0.0, GAMMA, *map(float, self.gammas)})
+
+    @property
+    def eligible(self) -> list[float]:
+        """Gammas that validation chooses from, starting with the one model for all queries."""
+        return most_regularised_first("gamma", {float(gamma) for gamma in self.gammas})
+
+    def estimator(self, ties: str, **changed: Any) -> SSER:
+        """SSER with these options, and the paper's C, theta and delta; not yet fitted."""
+        given = {name: getattr(self, name) for name in ("similarity", "normalise", *_GRAPH)}
+        return SSER(ties=ties, gamma=GAMMA, max_grade=self.max_grade, **given | changed)  # type: ignore[arg-type]
+
+    def ensemble(self, ties: str, **changed: Any) -> EnsembleRanker:
+        """SER, from which SSER's paths start."""
+        return EnsembleRanker(learner=self.estimator(ties, **changed), gammas=self.path)
+
+    def tried(self, ties: str) -> list[EnsembleRanker]:
+        """SER with combinations of C, theta and delta, C from the most to the least regularised."""
+        each = product(self.tried_theta, self.tried_delta, most_regularised_first("C", self.tried_C))
+        return [self.ensemble(ties, C=float(C), theta=float(theta), delta=float(delta)) for theta, delta, C in each]
+
+    def of_others(self, ensemble: EnsembleRanker, seed: int) -> OfOthers:
+        """The ensemble with the weights that the documents of another query give."""
+        return OfOthers(base=ensemble, seed=seed, given="models")
+
+    def stacked(self, kind: Any, bases: Sequence[QueryRanker]) -> list[StackedRanker]:
+        """An ensemble of fitted methods."""
+        return [StackedRanker(bases=bases, kind=kind, learner=None if kind == "borda" else self.estimator("half"))]
