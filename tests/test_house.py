@@ -216,8 +216,7 @@ def chooses_alone(text: str) -> bool:
 
 def test_nobody_else_chooses(project: Path) -> None:
     rooms = [project / "src" / "qdrank" / room for room in CHOOSING]
-    found = {path.stem for room in rooms for path in room.rglob("*.py") if chooses_alone(path.read_text())}
-    assert found == {"adarank"}, "it takes the best feature of a round, on training queries, as its algorithm says"
+    assert not [path for room in rooms for path in room.rglob("*.py") if chooses_alone(path.read_text())]
 
 
 def test_no_pickle_and_no_eval(project: Path) -> None:

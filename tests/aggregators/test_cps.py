@@ -12,7 +12,7 @@ from tests.learners.stored import stored
 from qdrank.aggregators import AGGREGATORS
 from qdrank.aggregators.cps import CPS, CosetLoss, judged_order, list_ranks
 from qdrank.aggregators.cps_kernels import fill_distances, kind_of, log_likelihood, stagewise
-from qdrank.learners.tuning import tune
+from qdrank.learners.fitting import tune
 
 N = 6
 DISTANCES = ["kendall", "footrule", "spearman"]

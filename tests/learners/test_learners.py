@@ -13,8 +13,8 @@ from tests.learners.stored import stored
 from qdrank.errors import InputError
 from qdrank.layout import shuffled_within
 from qdrank.learners import LEARNERS, tune
-from qdrank.learners.classic.regression import Regression
-from qdrank.learners.validation import RoundChoice
+from qdrank.learners.choose import RoundChoice
+from qdrank.learners.classic.linear import Regression
 from qdrank.rankers.state import state_table
 
 SMALL = {

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from qdrank.learners.refits import fit_seed, jittered
+from qdrank.learners.fitting import fit_seed, jittered
 
 
 def test_targets_are_moved_by_one_percent_of_their_deviation():

@@ -11,7 +11,7 @@ import pytest
 
 from qdrank import aggregators
 from qdrank.learners import LEARNERS, grids, tune
-from qdrank.learners.tuning import fit_one, grid_settings
+from qdrank.learners.fitting import fit_one, grid_settings
 from qdrank.rankers.methods import CLASSIC
 
 X = np.array([[1.0, 0.0], [0.0, 1.0], [0.5, 0.2], [1.0, 0.0], [0.0, 1.0], [0.5, 0.2]])

@@ -8,9 +8,8 @@ import pytest
 from qdrank.errors import InputError
 from qdrank.layout import shuffled_within
 from qdrank.learners import LEARNERS
-from qdrank.learners.choose import ValidationQueries
+from qdrank.learners.choose import RoundChoice, ValidationQueries
 from qdrank.learners.inputs import as_judged
-from qdrank.learners.validation import RoundChoice
 
 X = np.random.default_rng(0).random((6, 2))
 QUERY = [1, 1, 1, 2, 2, 2]

@@ -15,7 +15,7 @@ from qdrank.errors import InputError
 from qdrank.evaluation.measuring import document_ids, joined_refits, joined_scores
 from qdrank.learners import LEARNERS
 from qdrank.learners.choose import ValidationQueries
-from qdrank.learners.refits import fit_seed
+from qdrank.learners.fitting import fit_seed
 from qdrank.queries.artifacts import Queries
 from qdrank.rankers.bilinear import Mixture
 from qdrank.rankers.documents import fold_documents

@@ -15,8 +15,8 @@ from qdrank.commands.export import FORMATS
 from qdrank.datasets.columns import columns_table
 from qdrank.datasets.letor.reader import load_letor
 from qdrank.errors import InputError
-from qdrank.learners.classic.rankboost import RankBoost
-from qdrank.learners.classic.regression import Regression
+from qdrank.learners.classic.boosting import RankBoost
+from qdrank.learners.classic.linear import Regression
 from qdrank.learners.classic.trees import BoostedRegression, LambdaMART
 from qdrank.learners.ranksvm.estimator import RankSVM
 from qdrank.rankers.documents import FoldDocuments, fold_documents

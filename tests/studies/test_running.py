@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.rankers.query_world import world
 
-from qdrank.learners.refits import fit_seed
+from qdrank.learners.fitting import fit_seed
 from qdrank.measures import average_precision
 from qdrank.rankers.base import QueryRanker
 from qdrank.rankers.documents import FoldDocuments

@@ -31,8 +31,8 @@ from qdrank.datasets.runs.scaling import by_rank, min_max, run_ranks, union_of, 
 from qdrank.errors import InputError
 from qdrank.layout import FloatArray, IntArray
 from qdrank.learners.base import Learner
-from qdrank.learners.classic.borda_points import borda_points
 from qdrank.learners.inputs import as_features, as_offsets
+from qdrank.measures.ranking import borda_points
 
 FUSION_METHODS = ("rrf", "combsum", "combmnz", "weights")
 

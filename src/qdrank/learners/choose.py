@@ -2,7 +2,7 @@
 
 The convention: a setting is judged by the reported measure, averaged over the validation queries. Relevant documents
 that are not among the candidates count as in every measure. Documents with equal scores are in a seeded random order.
-Settings are tried from the most to the least regularised (`qdrank.learners.regularised`), and of equally good settings the first wins.
+Settings are tried from the most to the least regularised (`qdrank.learners.grids`), and of equally good settings the first wins.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from qdrank.errors import InputError
 from qdrank.layout import FloatArray, IntArray, shuffled_within
-from qdrank.learners.inputs import Unranked
+from qdrank.learners.inputs import JudgedArrays, Unranked, as_grades, as_judged, as_offsets
 from qdrank.measures.compute import definitions, measure_ranked
 from qdrank.measures.ranking import Judgements
 
@@ -166,3 +166,34 @@ def choice_rows(
         | {"setting": setting, "value": value, "chosen": place == choice.place}
         for place, (setting, value) in enumerate(zip(settings, choice.values, strict=True))
     ]
+
+
+def validation_queries(validation: JudgedArrays, measure: str, seed: int) -> ValidationQueries:
+    """The queries of ``validation``, used to compare settings and rounds."""
+    y = as_grades(validation[1])
+    offsets = as_offsets(validation[2], len(y))
+    return ValidationQueries(y, offsets, validation[3] if len(validation) > 3 else None, measure=measure, seed=seed)
+
+
+class RoundChoice:
+    """Watches the rounds of a booster on validation data and remembers the best one, the first if several tie.
+
+    Without validation data the last round watched is the best one.
+    """
+
+    def __init__(self, validation: JudgedArrays | None, measure: str, seed: int) -> None:
+        self.best_round = 0
+        self.X: NDArray[Any] | None = None
+        if validation is not None:
+            self.X = as_judged(*validation[:3])[0]
+            self.scores, self.choice = np.zeros(len(self.X)), Choice[int]()
+            self._queries = validation_queries(validation, measure, seed)
+
+    def watch(self, round_: int, gain: FloatArray | None) -> None:
+        """Add the scores of this round, (n_documents,), to those of the validation documents, and compare."""
+        if gain is None:
+            self.best_round = round_
+            return
+        self.scores += gain
+        self.choice.offer(round_, self._queries.values(self.scores))
+        self.best_round = self.choice.chosen

@@ -199,3 +199,22 @@ def _scores(scores: NDArray[Any], n_documents: int) -> FloatArray:
         row = int(np.flatnonzero(np.isnan(scores))[0])
         raise InputError(f"the score of document {row} (counted from 0) is not a number", found="nan")
     return scores
+
+
+def borda_points(scores: ArrayLike, offsets: IntArray) -> FloatArray:
+    """Number of the query's documents ranked below each document, shape (n_documents,).
+
+    Tied documents share the mean of their ranks. Documents without a score (NaN) come after all others and share
+    the mean of the remaining ranks.
+    """
+    values = np.nan_to_num(np.asarray(scores, dtype=np.float64), nan=-np.inf, posinf=np.inf, neginf=-np.inf)
+    query = query_index(offsets)
+    order = np.lexsort((values, query))
+    new = np.ones(len(order), dtype=bool)
+    new[1:] = (values[order][1:] != values[order][:-1]) | (query[order][1:] != query[order][:-1])
+    starts = np.flatnonzero(new)
+    ends = np.append(starts[1:], len(order))
+    middle = (starts + ends - 1) / 2
+    points = np.empty(len(order))
+    points[order] = np.repeat(middle, ends - starts)
+    return points - offsets[query]

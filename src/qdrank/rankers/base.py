@@ -11,8 +11,8 @@ import pyarrow as pa
 from qdrank.datasets.judged import Judged
 from qdrank.errors import InputError
 from qdrank.layout import FloatArray
+from qdrank.learners.base import Parameters, fitted_names
 from qdrank.learners.choose import Choice, ValidationQueries, choose
-from qdrank.learners.estimator import Parameters, fitted_names
 from qdrank.measures.compute import measure
 from qdrank.rankers.state import state_table
 

@@ -42,7 +42,7 @@ class LearnerRanker(QueryRanker):
             yield one if one.is_fitted else one._fit(train, validation, bins)
 
     def _fit(self, train: Judged, validation: Validation | None, bins: dict[str, Any]) -> Self:
-        from qdrank.learners.tuning import fit_one
+        from qdrank.learners.fitting import fit_one
 
         vali = None if validation is None else validation[0]
         watched = None if vali is None else (vali.X, vali.y, vali.query, vali.unranked)

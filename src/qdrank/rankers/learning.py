@@ -19,8 +19,7 @@ from qdrank.layout import FloatArray, IntArray
 from qdrank.learners import LEARNERS
 from qdrank.learners.base import LinearLearner
 from qdrank.learners.choose import Choice, choice_rows
-from qdrank.learners.refits import fit_seed
-from qdrank.learners.tuning import grid_settings, tune
+from qdrank.learners.fitting import fit_seed, grid_settings, tune
 from qdrank.queries.artifacts import Queries, load_queries
 from qdrank.queries.recipe import load_document_vectors
 from qdrank.rankers.documents import FeatureScale, FoldDocuments, load_fold, seen

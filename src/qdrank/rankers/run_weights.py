@@ -25,7 +25,7 @@ from qdrank.datasets.judged import Judged
 from qdrank.errors import InputError
 from qdrank.layout import FloatArray, IntArray
 from qdrank.learners.choose import ValidationQueries, choose
-from qdrank.learners.refits import jittered
+from qdrank.learners.fitting import jittered
 from qdrank.queries.profiles import Profiler, Similarity, profiler
 from qdrank.queries.sizes import neighbour_count
 from qdrank.rankers.base import OwnModels, Validation

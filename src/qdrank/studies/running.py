@@ -38,7 +38,7 @@ from qdrank.datasets.folds import ROLES
 from qdrank.datasets.judged import Judged, TextArray, refits_table
 from qdrank.layout import FloatArray, IntArray
 from qdrank.learners.choose import choice_rows, choose
-from qdrank.learners.refits import fit_seed
+from qdrank.learners.fitting import fit_seed
 from qdrank.measures.compute import measure
 from qdrank.queries.recipe import Recipe
 from qdrank.rankers.base import QueryRanker, Validation, tune_rankers

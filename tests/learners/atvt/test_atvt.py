@@ -20,7 +20,7 @@ from qdrank.learners.atvt.estimator import ATVT, PAPER_TOL
 from qdrank.learners.atvt.maps import Penalties, fit_maps, moments
 from qdrank.learners.atvt.regressors import GrownTrees, Kernel, Ridge, Trees, gaussian, predict
 from qdrank.learners.atvt.rounds import Projected
-from qdrank.learners.classic.regression import Regression
+from qdrank.learners.classic.linear import Regression
 from qdrank.learners.classic.trees import booster_of
 
 INF = float("inf")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from qdrank.learners.classic.adarank import (
+from qdrank.learners.classic.boosting import (
     AdaRank,
     AdaRankMAP,
     AdaRankNDCG,

@@ -6,9 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qdrank.learners.classic.borda_points import borda_points
-from qdrank.learners.classic.mhr import MultipleHyperplaneRanker
-from qdrank.learners.ranksvm.estimator import RankSVM
+from qdrank.learners.ranksvm.estimator import MultipleHyperplaneRanker, RankSVM
+from qdrank.measures.ranking import borda_points
 
 
 @given(st.lists(st.lists(st.sampled_from([0.0, 1.0, 2.0, np.nan]), min_size=1, max_size=6), min_size=1, max_size=4))

@@ -7,10 +7,10 @@ import pytest
 from scipy.optimize import minimize
 from scipy.spatial.distance import cdist
 
-from qdrank.learners.ensemble.kernels.graph import nearest_marks, smoothness, squared_distances
-from qdrank.learners.ensemble.kernels.interior import interior_point, sides
-from qdrank.learners.ensemble.kernels.path import follow
-from qdrank.learners.ensemble.kernels.quadratic import (
+from qdrank.learners.ensemble.graph import nearest_marks, smoothness, squared_distances
+from qdrank.learners.ensemble.interior import interior_point, sides
+from qdrank.learners.ensemble.program import follow
+from qdrank.learners.ensemble.quadratic import (
     AT_MARGIN,
     SATISFIED,
     VIOLATED,

@@ -13,9 +13,9 @@ from tests.learners.ensemble.ensemble_world import brute_force_trace, dual, ense
 from qdrank.errors import InputError
 from qdrank.layout import query_offsets
 from qdrank.learners import SER, SSER
-from qdrank.learners.ensemble.kernels.quadratic import SATISFIED, VIOLATED
 from qdrank.learners.ensemble.program import DUALITY_GAP, Program, printed_weights
-from qdrank.learners.ensemble.trace_coefficients import (
+from qdrank.learners.ensemble.quadratic import SATISFIED, VIOLATED
+from qdrank.learners.ensemble.trace import (
     coefficients,
     preference_matrix,
     preference_weights,

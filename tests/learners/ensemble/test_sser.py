@@ -13,7 +13,7 @@ from tests.learners.stored import stored
 
 from qdrank.errors import InputError
 from qdrank.learners import SER, SSER
-from qdrank.learners.ensemble.document_graph import document_graph, roughness
+from qdrank.learners.ensemble.graph import document_graph, roughness
 from qdrank.learners.ensemble.program import DUALITY_GAP
 
 GAMMAS = [0, 0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 5]

@@ -162,7 +162,7 @@ def laplacian_images(
 
 
 def arrange(X: Array, y: FloatArray, offsets: IntArray, ready: Array, lower: IntArray, pairs: IntArray) -> bool:
-    """See `qdrank.learners.ranksvm.kernels.preparing.arrange`."""
+    """See `qdrank.learners.ranksvm.kernels.pairs.arrange`."""
     if not np.isfinite(X).all():
         return False
     for q in range(len(offsets) - 1):
@@ -176,7 +176,7 @@ def arrange(X: Array, y: FloatArray, offsets: IntArray, ready: Array, lower: Int
 
 
 def factorise(packed: Array, lam: float, U: FloatArray) -> None:
-    """See `qdrank.learners.ranksvm.kernels.factors.factorise`; a matrix that rounding made indefinite gets its diagonal."""
+    """See `qdrank.learners.ranksvm.kernels.curvature.factorise`; a matrix that rounding made indefinite gets its diagonal."""
     d = int((np.sqrt(8 * packed.shape[1] + 1) - 1) / 2)
     lower, upper = np.tril_indices(d), np.triu_indices(d)
     diagonal = upper[0] == upper[1]
@@ -192,7 +192,7 @@ def factorise(packed: Array, lam: float, U: FloatArray) -> None:
 
 
 def solve_factors(U: FloatArray, rows: IntArray, G: FloatArray) -> FloatArray:
-    """See `qdrank.learners.ranksvm.kernels.factors.solve_factors`."""
+    """See `qdrank.learners.ranksvm.kernels.curvature.solve_factors`."""
     d = G.shape[1]
     S = np.empty_like(G)
     for r, row in enumerate(rows):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.learners.ranksvm import numpy_kernels
 
 from qdrank.learners.ranksvm import kernels
-from qdrank.learners.ranksvm.kernels import block, curvature, factors, pairs, preparing, single
+from qdrank.learners.ranksvm.kernels import block, curvature, pairs, single
 from qdrank.learners.ranksvm.preferences import normal_matrix, prepare
 
 
@@ -199,17 +199,17 @@ def test_documents_are_arranged_as_by_the_twin(seed, dtype):
     offsets, n = np.concatenate([[0], np.cumsum(sizes)]), sizes.sum()
     X, y = rng.normal(size=(n, 3)).astype(dtype), rng.choice([-1.5, 0.0, 2.0], n)
     found, twin = ((np.empty_like(X), np.empty(n, np.int64), np.zeros(5, np.int64)) for _ in range(2))
-    assert preparing.arrange(X, y, offsets, *found)
+    assert pairs.arrange(X, y, offsets, *found)
     assert numpy_kernels.arrange(X, y, offsets, *twin)
     for a, b in zip(found, twin, strict=True):
         assert a.tobytes() == b.tobytes()
-    for arrange in (preparing.arrange, numpy_kernels.arrange):
+    for arrange in (pairs.arrange, numpy_kernels.arrange):
         itself = X.copy()
         assert arrange(itself, y, offsets, itself, found[1], np.zeros(5, np.int64))
         assert itself.tobytes() == twin[0].tobytes()
     if n:
         X[rng.integers(n), 1] = rng.choice([np.nan, np.inf])
-        assert not preparing.arrange(X, y, offsets, *found)
+        assert not pairs.arrange(X, y, offsets, *found)
         assert not numpy_kernels.arrange(X, y, offsets, *found)
 
 
@@ -221,7 +221,7 @@ def test_factors_solve_the_systems(dtype):
     packed = A[:, *np.tril_indices(5)].astype(dtype)
     G, rows = rng.normal(size=(3, 5)), np.array([5, 0, 2])
     expected = np.linalg.solve(0.1 * np.eye(5) + 2 * A[rows], G[:, :, None])[:, :, 0]
-    for kind in (factors, numpy_kernels):
+    for kind in (curvature, numpy_kernels):
         L = np.empty((6, 15))
         kind.factorise(packed, 0.1, L)
         np.testing.assert_allclose(
@@ -232,7 +232,7 @@ def test_factors_solve_the_systems(dtype):
 def test_a_singular_matrix_has_factors_of_full_rank():
     packed, L = np.zeros((1, 6), dtype=np.float32), np.empty((1, 6))
     packed[0] = np.outer([1e3, 1e3, 1e3], [1e3, 1e3, 1e3])[np.tril_indices(3)] * (1 - 1e-6 * np.arange(6))
-    factors.factorise(packed, 1e-7, L)
+    curvature.factorise(packed, 1e-7, L)
     assert np.isfinite(L).all()
     assert (L[0, [0, 3, 5]] > 0).all()
 

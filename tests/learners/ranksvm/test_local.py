@@ -15,8 +15,8 @@ from qdrank.errors import InputError
 from qdrank.learners.ranksvm import kernels
 from qdrank.learners.ranksvm.blocks import locality_order, make_blocks, progress_lines, shards_of_blocks
 from qdrank.learners.ranksvm.estimator import RankSVM, all_pairs
+from qdrank.learners.ranksvm.hinge import Problem
 from qdrank.learners.ranksvm.local import prepare_training, train_block, train_local, train_sweep
-from qdrank.learners.ranksvm.newton import Problem
 from qdrank.learners.ranksvm.preferences import prepare
 
 
@@ -200,7 +200,7 @@ def test_numpy_kernels_give_the_same_models(case, monkeypatch):
 def test_both_preconditioners_lead_to_the_optimum(case, largest, monkeypatch):
     """A matrix for each model, or one for all where those would need too much memory."""
     X, y, offsets, neighbours, base = case
-    monkeypatch.setattr("qdrank.learners.ranksvm.preconditioning.LARGEST", largest)
+    monkeypatch.setattr("qdrank.learners.ranksvm.anderson.LARGEST", largest)
     models = train_sweep(base, neighbours, [25, 9], [np.arange(60)])
     for k, found in models.items():
         assert found.gaps.max() <= 1e-6

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qdrank.errors import InputError
-from qdrank.learners.ranksvm.newton import Problem
+from qdrank.learners.ranksvm.hinge import Problem
 from qdrank.learners.ranksvm.preferences import normal_matrix, pair_weights, prepare
 
 

@@ -18,7 +18,7 @@ from qdrank.evaluation.declared import CHECK, HOLDS
 from qdrank.evaluation.measuring import measures_table
 from qdrank.evaluation.run_files import measure_run
 from qdrank.evaluation.values import observe
-from qdrank.learners.refits import fit_seed, jittered
+from qdrank.learners.fitting import fit_seed, jittered
 from qdrank.queries.predictors import RunPredictors
 from qdrank.rankers.base import query_values_of
 from qdrank.rankers.documents import fold_documents
@@ -27,15 +27,17 @@ from qdrank.rankers.run_scores import among_first
 from qdrank.rankers.run_weights import training_curves
 from qdrank.store import write
 from qdrank.studies import stored_kinds
-from qdrank.studies.hybrid import STUDY, figures, tables, values
+from qdrank.studies.hybrid import STUDY, figures, tables
 from qdrank.studies.hybrid.claims import declare
 from qdrank.studies.hybrid.fold import checks_table, measure_learning, measure_runs, measure_weights, oracles_of, views
 from qdrank.studies.hybrid.methods import (
     ALL,
     CHOSEN,
     CONTROLS,
+    DECLARED,
     EVIDENCE,
     FIXED,
+    LEARNED,
     MEASURE,
     METHODS,
     OF_CHOSEN,
@@ -46,7 +48,6 @@ from qdrank.studies.hybrid.methods import (
 from qdrank.studies.hybrid.options import Options
 from qdrank.studies.hybrid.oracle import Oracles, distance, first_documents, matched_size, measure_oracles
 from qdrank.studies.hybrid.settings import Hybrid
-from qdrank.studies.hybrid.shown import DECLARED, LEARNED
 from qdrank.studies.lin2011.settings import Lin
 from qdrank.studies.making import Inputs, Shown
 from qdrank.studies.running import FoldRun, View
@@ -105,7 +106,7 @@ def inputs(made, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def observed(inputs):
-    return observe(declare(SECTION.solved()), *values.gather(inputs, SHOWN))
+    return observe(declare(SECTION.solved()), *tables.gather(inputs, SHOWN))
 
 
 def test_the_world_is_found_and_every_check_holds(observed):

@@ -13,9 +13,8 @@ from qdrank.errors import InputError
 from qdrank.jobs import threads_given
 from qdrank.layout import FloatArray, IntArray, JoinedFeatures, shuffled_within
 from qdrank.learners.base import Learner
-from qdrank.learners.choose import ValidationQueries
+from qdrank.learners.choose import ValidationQueries, validation_queries
 from qdrank.learners.inputs import JudgedArrays, as_judged
-from qdrank.learners.validation import validation_queries
 from qdrank.registry import needed
 
 lightgbm = needed("lightgbm", "trees")

@@ -3,6 +3,11 @@
 Every problem is ``F(w) = lam/2 ||w - centre||^2 + L(w)`` with a convex loss L. The step is
 ``w - B^-1 grad F(w)`` with a preconditioner B, mixed with the last steps by Anderson's method. The gradients certify
 the gap: see `gap`.
+
+The preconditioner of a model is the Hessian of its pairs at the global model:
+``lam I + 2 sum of coef (x_i - x_j)(x_i - x_j)^T`` over the pairs that are active there. Local models are near the
+global one, so few pairs differ. After a step that led upwards a model falls back to the matrix of all pairs of the training
+set, whose steps are shorter. All models take that matrix if those of the queries would need too much memory.
 """
 
 from __future__ import annotations
@@ -12,8 +17,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from qdrank.layout import FloatArray, IntArray
+from qdrank.learners.ranksvm import kernels
+from qdrank.learners.ranksvm.preferences import Preferences
 
 Evaluate = Callable[[IntArray, FloatArray], tuple[FloatArray, FloatArray]]
 """Rows of the active problems and their points (n_active, d) to losses (n_active,) and gradients (n_active, d)."""
@@ -107,7 +115,7 @@ def minimise(
     evaluate : callable; losses and gradients of the active problems
     start, centre : (n, d) float64
     lam : float
-    precondition : callable; gradients to steps, see `qdrank.learners.ranksvm.preconditioning`
+    precondition : callable; gradients to steps, see `qdrank.learners.ranksvm.anderson`
     first : losses (n,) and gradients (n, d), optional; those of ``start``, if already known
     guess : (n, d) float64, optional; points to try right after ``start``, instead of the first step
     limit : int; evaluations after which a problem is given up; its gap then says how far it is from the optimum
@@ -133,3 +141,73 @@ def minimise(
         if guess is not None:
             run.trial[active], guess = guess[active], None
     return Solution(run.W, run.best, run.gap, evaluations)
+
+
+_FEW = 16  # number of models for which a sparse product is faster than a dense one
+_TOGETHER = 256  # models whose matrices are summed in one product
+LARGEST = 2**27  # numbers in the matrices of all queries: 512 MiB in float32
+
+
+def inverted(matrix: FloatArray) -> FloatArray:
+    """Inverse of a symmetric positive definite matrix, exactly symmetric."""
+    inverse = np.linalg.inv(matrix)
+    symmetric: FloatArray = (inverse + inverse.T) / 2
+    return symmetric
+
+
+def shared(inverse: FloatArray) -> Precondition:
+    """One inverse (d, d) for all models."""
+
+    def step(_: IntArray, G: FloatArray, __: NDArray[np.bool_]) -> FloatArray:
+        return G @ inverse
+
+    return step
+
+
+class QueryCurvature:
+    """Lower triangles of the matrices of each query's active pairs at a model ``w`` (d,), computed on first use."""
+
+    def __init__(self, data: Preferences, w: FloatArray) -> None:
+        self.data, self.w = data, w.astype(data.X.dtype)
+        self.size = data.n_features * (data.n_features + 1) // 2
+        self._known = np.zeros(data.n_queries, dtype=bool)
+
+    @property
+    def fits(self) -> bool:
+        """Whether the matrices of all queries may be kept."""
+        return self.data.n_queries * self.size <= LARGEST
+
+    def kept(self, queries: IntArray) -> NDArray[np.floating]:
+        """Matrices (n_queries, d (d + 1) / 2) of all queries, cached; rows of queries never requested may be empty."""
+        data, new = self.data, queries[~self._known[queries]]
+        if not self._known.any():
+            self._packed = np.zeros((data.n_queries, self.size), data.X.dtype)
+        added = np.empty((len(new), self.size), data.X.dtype)
+        kernels.active_matrices(data.X, data.offsets, data.lower, new, self.w, added)
+        self._packed[new] = added
+        self._known[new] = True
+        return self._packed
+
+    def preconditioner(self, use: csr_array, lam: float, fallback: FloatArray) -> Precondition:
+        """Of models with the weights ``use`` (n_models, n_queries) of the queries' pairs; ``fallback`` (d, d) is an inverse."""
+        if not self.fits:
+            return shared(fallback)
+        factors = np.empty((use.shape[0], self.size))
+        for start in range(0, len(factors), _TOGETHER):
+            rows = slice(start, start + _TOGETHER)
+            kernels.factorise(self._sums(use[rows]), lam, factors[rows])
+
+        def step(rows: IntArray, G: FloatArray, rejected: NDArray[np.bool_]) -> FloatArray:
+            steps: FloatArray = kernels.solve_factors(factors, rows, G)
+            steps[rejected] = G[rejected] @ fallback
+            return steps
+
+        return step
+
+    def _sums(self, use: csr_array) -> NDArray[np.floating]:
+        """Matrices (n, d (d + 1) / 2) of some models: one product, sparse if each model uses few of the queries."""
+        used = np.flatnonzero(np.bincount(use.indices, minlength=use.shape[1]))
+        matrices, used_by = self.kept(used), use.astype(self.data.X.dtype)
+        few = use.shape[0] < _FEW or 6 * use.nnz < len(used) * use.shape[0]
+        sums: NDArray[np.floating] = used_by @ matrices if few else used_by[:, used].toarray() @ matrices[used]
+        return sums

@@ -16,19 +16,22 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qdrank.errors import InputError
-from qdrank.layout import FloatArray
-from qdrank.learners.base import LinearLearner
-from qdrank.learners.ranksvm import anderson, newton
-from qdrank.learners.ranksvm.hinge import minimise_hinge
+from qdrank.layout import FloatArray, query_index, query_offsets
+from qdrank.learners.base import Learner, LinearLearner
+from qdrank.learners.inputs import as_offsets
+from qdrank.learners.ranksvm import anderson
+from qdrank.learners.ranksvm.anderson import inverted, shared
+from qdrank.learners.ranksvm.hinge import Problem, minimise_hinge, newton
 from qdrank.learners.ranksvm.kernels import one_thread
-from qdrank.learners.ranksvm.preconditioning import inverted, shared
 from qdrank.learners.ranksvm.preferences import Preferences, pair_weights, prepare
+from qdrank.measures.ranking import borda_points
 
 Loss = Literal["squared_hinge", "hinge"]
 Penalty = Literal["half", "whole"]
@@ -114,7 +117,7 @@ class RankSVM(LinearLearner):
             warnings.warn(f"the certified gap is {model.gap:.1e}, not {self.tol:.1e}", RuntimeWarning, stacklevel=2)
         return self
 
-    def problem(self, data: Preferences, weights: NDArray[Any] | None = None) -> newton.Problem:
+    def problem(self, data: Preferences, weights: NDArray[Any] | None = None) -> Problem:
         """The optimisation problem that `fit` solves."""
         coef = pair_weights(data.pairs, self.query_weights, weights)
         total = float(coef @ data.pairs)
@@ -132,7 +135,7 @@ def before_half(lam: float, penalty: Penalty) -> float:
     return lam if penalty == "half" else 2 * lam
 
 
-def whole_problem(data: Preferences, coef: FloatArray, lam: float, prox: ArrayLike | None = None) -> newton.Problem:
+def whole_problem(data: Preferences, coef: FloatArray, lam: float, prox: ArrayLike | None = None) -> Problem:
     """Problem over all queries with pair weights ``coef`` (n_queries,), which are normalised to give the mean loss."""
     if not (lam > 0 and np.isfinite(lam)):
         raise InputError(f"lam must be positive, not {lam}")
@@ -141,7 +144,7 @@ def whole_problem(data: Preferences, coef: FloatArray, lam: float, prox: ArrayLi
         raise InputError(f"prox must have {data.n_features} weights, not {centre.shape}")
     used = np.flatnonzero((coef > 0) & (data.pairs > 0))
     total = float(coef[used] @ data.pairs[used])
-    return newton.Problem(data, used, coef[used] / (total or 1.0), lam, centre)
+    return Problem(data, used, coef[used] / (total or 1.0), lam, centre)
 
 
 def all_pairs(data: Preferences, query_weights: str = "pairs") -> FloatArray:
@@ -150,7 +153,7 @@ def all_pairs(data: Preferences, query_weights: str = "pairs") -> FloatArray:
         return whole_problem(data, pair_weights(data.pairs, query_weights), 1.0).all_pairs()
 
 
-def preconditioner(problem: newton.Problem, matrix: FloatArray | None = None) -> FloatArray:
+def preconditioner(problem: Problem, matrix: FloatArray | None = None) -> FloatArray:
     """``lam I + 2 sum of coef (x_i - x_j)(x_i - x_j)^T`` over all pairs: the Hessian if every pair were active.
 
     ``matrix`` is the sum, if known.
@@ -158,7 +161,7 @@ def preconditioner(problem: newton.Problem, matrix: FloatArray | None = None) ->
     return problem.lam * np.eye(problem.data.n_features) + 2 * (problem.all_pairs() if matrix is None else matrix)
 
 
-def solve(problem: newton.Problem, *, loss: Loss, tol: float, limit: int, inverse: FloatArray | None = None) -> Model:
+def solve(problem: Problem, *, loss: Loss, tol: float, limit: int, inverse: FloatArray | None = None) -> Model:
     """Train one model from its centre.
 
     The squared hinge takes Anderson steps with the all-pairs matrix (its ``inverse``, if known) and then exact Newton
@@ -178,11 +181,11 @@ def solve(problem: newton.Problem, *, loss: Loss, tol: float, limit: int, invers
     )
     if quick.gap[0] <= tol:
         return Model(quick.W[0], float(quick.objective[0]), float(quick.gap[0]), int(quick.evaluations[0]))
-    at, steps = newton.newton(problem, quick.W[0], tol, limit)
+    at, steps = newton(problem, quick.W[0], tol, limit)
     return Model(at.w, at.objective, at.gap, int(quick.evaluations[0]) + steps)
 
 
-def _evaluator(problem: newton.Problem) -> anderson.Evaluate:
+def _evaluator(problem: Problem) -> anderson.Evaluate:
     """Loss and gradient of one problem as a block of one."""
 
     def evaluate(_: Any, W: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -190,3 +193,46 @@ def _evaluator(problem: newton.Problem) -> anderson.Evaluate:
         return sums[:, 1], 2 * G
 
     return evaluate
+
+
+@dataclass(kw_only=True, eq=False)
+class MultipleHyperplaneRanker(Learner):
+    """One Ranking SVM for each pair of grades, learned from their document pairs alone; BordaCount sums the rankings.
+
+    Parameters
+    ----------
+    C : weight of the sum of losses in each Ranking SVM; replaces ``lam`` if given
+    lam : weight of the regulariser against the mean loss
+    """
+
+    NAME: ClassVar[str] = "mhr-bc"
+
+    C: float | None = None
+    lam: float = 0.01
+    grades_: NDArray[np.int64] = field(init=False, repr=False)
+    """Higher and lower grade of each hyperplane, shape (n_hyperplanes, 2)."""
+    coef_: FloatArray = field(init=False, repr=False)
+    """Weights of each hyperplane, shape (n_hyperplanes, n_features)."""
+
+    def fit(self, X: ArrayLike, y: ArrayLike, query: ArrayLike | None = None) -> Self:
+        """Learn from judged documents, the rows of each query together."""
+        X, grades, offsets = self.training(X, y, query)
+        pairs = [(high, low) for low, high in combinations(np.unique(grades).tolist(), 2)]
+        self.grades_ = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+        of_query = query_index(offsets)
+        weights = [self._hyperplane(X, grades, of_query, np.isin(grades, pair)) for pair in pairs]
+        self.coef_ = np.array(weights).reshape(-1, X.shape[1])
+        return self
+
+    def _hyperplane(self, X: NDArray[Any], y: NDArray[Any], query: NDArray[Any], rows: NDArray[np.bool_]) -> FloatArray:
+        data = prepare(X[rows], y[rows], query_offsets(query[rows]))
+        return RankSVM(C=self.C, lam=self.lam).fit_preferences(data).coef_
+
+    def predict(self, X: ArrayLike, query: ArrayLike | None = None) -> FloatArray:
+        """Sum of the BordaCount points, shape (n_documents,); without ``query`` the rows are one list."""
+        X = self.documents(X).astype(np.float64, copy=False)
+        offsets = as_offsets(query, len(X))
+        points: FloatArray = np.zeros(len(X))
+        for w in self.coef_:
+            points += borda_points(X @ w, offsets)
+        return points

@@ -16,10 +16,11 @@ from scipy.sparse import csc_array
 
 from qdrank.errors import InputError
 from qdrank.layout import FloatArray, IntArray
-from qdrank.learners.ranksvm import anderson, kernels, newton
+from qdrank.learners.ranksvm import anderson, kernels
+from qdrank.learners.ranksvm.anderson import QueryCurvature, inverted
 from qdrank.learners.ranksvm.blocks import ProgressCallback
 from qdrank.learners.ranksvm.estimator import Model, Penalty, before_half, preconditioner, solve, whole_problem
-from qdrank.learners.ranksvm.preconditioning import QueryCurvature, inverted
+from qdrank.learners.ranksvm.hinge import Problem, newton
 from qdrank.learners.ranksvm.preferences import Preferences, pair_weights
 
 BLOCK = 512
@@ -142,10 +143,10 @@ class _Block:
         G: FloatArray = self.use @ base.gradients
         return self.use @ base.slacks + G @ base.single.w / 2, G
 
-    def problem(self, base: TrainingBase, model: int) -> newton.Problem:
+    def problem(self, base: TrainingBase, model: int) -> Problem:
         used = np.flatnonzero(self.coef[model])
         queries, coef = self.neighbours[model, used], self.coef[model, used]
-        return newton.Problem(base.data, queries, coef, base.lam, base.centre)
+        return Problem(base.data, queries, coef, base.lam, base.centre)
 
 
 def _coefficients(base: TrainingBase, neighbours: IntArray, weights: FloatArray | None) -> tuple[FloatArray, IntArray]:
@@ -240,7 +241,7 @@ def _descend(
         noise=base.noise,
     )
     for m in np.flatnonzero(reached.gap > tol):
-        at, steps = newton.newton(block.problem(base, int(rows[m])), reached.W[m], tol, 100)
+        at, steps = newton(block.problem(base, int(rows[m])), reached.W[m], tol, 100)
         reached.W[m], reached.gap[m], reached.evaluations[m] = at.w, at.gap, reached.evaluations[m] + steps
     return reached
 

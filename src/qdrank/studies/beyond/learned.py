@@ -17,13 +17,12 @@ from scipy import sparse
 
 from qdrank.datasets.judged import Judged
 from qdrank.layout import FloatArray, IntArray
-from qdrank.learners.refits import fit_seed
+from qdrank.learners.fitting import fit_seed
 from qdrank.rankers.base import QueryRanker, Validation, tune_rankers
 from qdrank.rankers.one_model import without_choice
 from qdrank.studies.beyond.choosing import Chooser, in_blocks, measured
-from qdrank.studies.beyond.methods import MEASURE
+from qdrank.studies.beyond.methods import BUDGETS, LEARNED, MEASURE, RECOMMENDED, TEXT_MIX
 from qdrank.studies.beyond.options import Options
-from qdrank.studies.beyond.retrieved import BUDGETS, LEARNED, RECOMMENDED, TEXT_MIX
 from qdrank.studies.beyond.retrievers import Known, Mixed, Retriever, weighted, z_scores
 from qdrank.studies.running import setting_texts
 from qdrank.text.past_queries import AskedQueries

@@ -15,11 +15,10 @@ from qdrank.datasets.judged import Judged
 from qdrank.datasets.scaling import minmax_per_query
 from qdrank.errors import InputError
 from qdrank.layout import FloatArray
-from qdrank.learners.classic.borda_points import borda_points
 from qdrank.learners.ensemble.program import ProgramSolution
-from qdrank.learners.ensemble.ser import DIGITS, rounded_scores
-from qdrank.learners.ensemble.sser import SSER
-from qdrank.learners.regularised import most_regularised_first
+from qdrank.learners.ensemble.ser import DIGITS, SSER, rounded_scores
+from qdrank.learners.grids import most_regularised_first
+from qdrank.measures.ranking import borda_points
 from qdrank.rankers.base import OwnModels, QueryRanker, Validation
 from qdrank.rankers.documents import query_scores
 from qdrank.rankers.others import OfOthers

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from qdrank.datasets.judged import load_judged
 from qdrank.jobs import seconds
-from qdrank.learners.ensemble.sser import SSER
+from qdrank.learners.ensemble.ser import SSER
 from qdrank.learners.ranksvm.estimator import Loss, RankSVM
 from qdrank.rankers.documents import FoldDocuments, fold_documents
 from qdrank.studies.making import Inputs, Shown

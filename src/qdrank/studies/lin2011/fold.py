@@ -10,7 +10,7 @@ import numpy as np
 
 from qdrank.datasets.judged import Judged
 from qdrank.layout import FloatArray, IntArray
-from qdrank.learners.refits import fit_seed
+from qdrank.learners.fitting import fit_seed
 from qdrank.measures.matrix_kernels import ap_matrix
 from qdrank.rankers.documents import FoldDocuments
 from qdrank.rankers.others import other_rows

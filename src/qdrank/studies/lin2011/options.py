@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import product
 from typing import TYPE_CHECKING
 
-from qdrank.learners.regularised import most_regularised_first
+from qdrank.learners.grids import most_regularised_first
 
 if TYPE_CHECKING:
     from qdrank.studies.lin2011.settings import Lin as _Keys

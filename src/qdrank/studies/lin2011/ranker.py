@@ -9,8 +9,8 @@ from typing import Any, ClassVar, Literal, Self
 
 from qdrank.datasets.judged import Judged
 from qdrank.layout import FloatArray
+from qdrank.learners.fitting import fit_seed
 from qdrank.learners.ranksvm.kernels import one_thread
-from qdrank.learners.refits import fit_seed
 from qdrank.rankers.base import QueryRanker, Validation
 from qdrank.rankers.documents import FoldDocuments
 from qdrank.studies.lin2011.bank import Clustered, FoldBank, Key

@@ -16,10 +16,10 @@ import numpy as np
 
 from qdrank.datasets.judged import Judged
 from qdrank.layout import FloatArray, IntArray, padded
+from qdrank.learners.ranksvm.anderson import inverted
 from qdrank.learners.ranksvm.estimator import Model, RankSVM, all_pairs, preconditioner, solve, whole_problem
 from qdrank.learners.ranksvm.kernels import one_thread
 from qdrank.learners.ranksvm.local import LocalModels, TrainingBase, prepare_training, train_block
-from qdrank.learners.ranksvm.preconditioning import inverted
 from qdrank.learners.ranksvm.preferences import Preferences, prepare
 from qdrank.rankers.documents import FoldDocuments
 from qdrank.studies.lin2011.clusters import Clustering

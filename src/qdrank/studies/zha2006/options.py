@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from qdrank.learners.regularised import most_regularised_first
+from qdrank.learners.grids import most_regularised_first
 
 if TYPE_CHECKING:
     from qdrank.studies.zha2006.settings import Zha as _Keys

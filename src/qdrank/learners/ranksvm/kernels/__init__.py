@@ -8,9 +8,14 @@ from importlib import import_module
 from typing import Any
 
 from qdrank.learners.ranksvm.kernels.block import evaluate_block, transpose
-from qdrank.learners.ranksvm.kernels.curvature import active_matrices, hessian_single, laplacian_images
-from qdrank.learners.ranksvm.kernels.factors import factorise, solve_factors
-from qdrank.learners.ranksvm.kernels.preparing import arrange
+from qdrank.learners.ranksvm.kernels.curvature import (
+    active_matrices,
+    factorise,
+    hessian_single,
+    laplacian_images,
+    solve_factors,
+)
+from qdrank.learners.ranksvm.kernels.pairs import arrange
 from qdrank.learners.ranksvm.kernels.single import evaluate_single, split_pairs
 
 __all__ = [

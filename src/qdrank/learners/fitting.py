@@ -1,4 +1,4 @@
-"""Fit learners with every combination of a grid and choose the best on the validation part, as LETOR prescribes."""
+"""Fits with every combination of a grid, the best chosen on the validation part as LETOR prescribes; and further fits."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from inspect import signature
 from itertools import product
 from typing import Any
 
+import numpy as np
+
 from qdrank.errors import InputError
+from qdrank.layout import FloatArray
 from qdrank.learners import LEARNERS
-from qdrank.learners.choose import Choice
+from qdrank.learners.choose import Choice, validation_queries
+from qdrank.learners.grids import most_regularised_first
 from qdrank.learners.inputs import JudgedArrays
-from qdrank.learners.regularised import most_regularised_first
-from qdrank.learners.validation import validation_queries
 
 
 def grid_settings(grid: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
@@ -61,3 +63,17 @@ def fit_one(
     learner = learner_class(**params)
     taken = signature(learner.fit).parameters  # most choose nothing while they are fitted
     return learner.fit(*train, **{name: it for name, it in {"validation": vali, "bins": bins}.items() if name in taken})
+
+
+def fit_seed(seed: int, fit: int) -> int:
+    """Seed of one fit, from that of the configuration; fit 0 has that one itself. Below 2^31, as LightGBM wants it."""
+    return seed if fit == 0 else int(np.random.SeedSequence([seed, fit]).generate_state(1)[0]) >> 1
+
+
+def jittered(targets: FloatArray, *, fit: int, seed: int, size: float = 0.01) -> FloatArray:
+    """Targets of one refit: each moved by a normal deviate of ``size`` times their standard deviation; fit 0 is not moved."""
+    if fit == 0:
+        return targets
+    noise = np.random.default_rng([seed, fit]).normal(0.0, 1.0, len(targets))
+    moved: FloatArray = targets + size * float(targets.std()) * noise
+    return moved

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from qdrank.learners.ensemble.kernels.quadratic import (
+from qdrank.learners.ensemble.quadratic import (
     AT_MARGIN,
     SATISFIED,
     VIOLATED,

@@ -1,4 +1,4 @@
-"""ListNet (Cao et al. 2007), linear and with the top-one probabilities, fitted to convergence."""
+"""Linear learners without pairs: regression on the grades, and ListNet (Cao et al. 2007) with the top-one probabilities."""
 
 from __future__ import annotations
 
@@ -11,6 +11,26 @@ from numpy.typing import ArrayLike, NDArray
 from qdrank.layout import FloatArray, IntArray, query_index
 from qdrank.learners.base import LinearLearner
 from qdrank.learners.newton import newton_minimise
+
+
+@dataclass(kw_only=True, eq=False)
+class Regression(LinearLearner):
+    """Ridge regression of the grades: ``sum (y - b - x.w)^2 + l2 |w|^2``; the intercept has no effect and is dropped.
+
+    ``l2``: weight of the penalty; a little of it keeps constant features harmless.
+    """
+
+    NAME: ClassVar[str] = "regression"
+
+    l2: float = 1.0
+
+    def fit(self, X: ArrayLike, y: ArrayLike, query: ArrayLike | None = None) -> Self:
+        """Learn from judged documents, the rows of each query together."""
+        X, grades, _ = self.training(X, y, query)
+        centred = X - X.mean(axis=0, dtype=np.float64)
+        normal = centred.T @ centred + self.l2 * np.eye(X.shape[1])
+        self.coef_ = np.linalg.solve(normal, centred.T @ (grades - grades.mean()))
+        return self
 
 
 @dataclass(kw_only=True, eq=False)

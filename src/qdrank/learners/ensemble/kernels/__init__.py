@@ -1,1 +1,0 @@
-"""Leaf functions of the ensembles and their program, compiled by numba."""
