@@ -11,8 +11,8 @@ import pyarrow as pa
 
 from qdrank.errors import InputError
 from qdrank.layout import FloatArray, IntArray
-from qdrank.store.lists import joined, list_column, list_matrix, repeated
 from qdrank.store.schemas import NUMBERS, Shape, Vector
+from qdrank.store.tables import joined, list_column, list_matrix, repeated
 from qdrank.studies.lin2011.training import ClusterModels
 
 # A cluster and its model at one lambda: one row per scheme of clusterings, seed, number of clusters, lambda and cluster. The
