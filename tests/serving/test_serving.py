@@ -89,7 +89,7 @@ class Study:
                 self.folder / f"{of}/{method}.parquet" for of in ("scores", "served")
             )
         options = {"geng": self.geng, "measure": "mean_ndcg/geng", "queries": vars(self.options), "metric": metric}
-        self.run = write_fold(files, out, fold, **options, starts=1, **training, log=silent)
+        self.run = write_fold(files, out, fold, **options, starts=1, refits=1, **training, log=silent)
         self.models = self.run.options
 
     def scores(self, method, setting=None):

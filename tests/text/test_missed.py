@@ -15,7 +15,7 @@ from qdrank.evaluation.measuring import measure_features
 from qdrank.evaluation.run_files import measure_run
 from qdrank.figures.data import data_summary
 from qdrank.store import tables, write
-from qdrank.studies.beyond.checks import Rejudging
+from qdrank.studies.beyond.fold import Rejudging
 from qdrank.text.extract import reference_maps
 from qdrank.text.judged import TextSettings, judged_text
 

@@ -27,16 +27,16 @@ from qdrank.rankers.state import state_table
 from qdrank.rankers.stored import read_ranker
 from qdrank.rankers.tuning import query_values_of
 from qdrank.store import read, write
-from qdrank.studies.beyond import STUDY, observations, tables
-from qdrank.studies.beyond.checks import Rejudging, _leak, checks_table, recurrence_table
+from qdrank.studies.beyond import STUDY, tables
 from qdrank.studies.beyond.claims import PAST, declare
 from qdrank.studies.beyond.figures import draw_controls, draw_ladder
-from qdrank.studies.beyond.fold import Ladder
+from qdrank.studies.beyond.fold import Ladder, Rejudging, _leak, checks_table, recurrence_table
 from qdrank.studies.beyond.methods import (
     CHOSEN,
     CONTROL_METHODS,
     CONTROLS,
     FIXED,
+    FORMS,
     GATED,
     METHODS,
     OF_CHOSEN,
@@ -44,7 +44,6 @@ from qdrank.studies.beyond.methods import (
     SINGLE,
 )
 from qdrank.studies.beyond.options import Options
-from qdrank.studies.beyond.retrieved import FORMS
 from qdrank.studies.beyond.settings import Beyond
 from qdrank.studies.making import Inputs, Shown
 from qdrank.studies.running import View
@@ -207,12 +206,12 @@ def test_controls_that_draw_are_drawn_and_fitted_again(ladder):
 
 
 def test_values_are_paired_by_fit(inputs, ladder):
-    found = observe(declare(Beyond(**SMALL).model_dump()), *observations.gather(inputs, SHOWN))
+    found = observe(declare(Beyond(**SMALL).model_dump()), *tables.gather(inputs, SHOWN))
     control = values_of(ladder, CONTROLS["beyond-knn"])
     assert control.shape[1] == 5
     single = ladder.made["beyond-knn"].predict(*ladder.views[""].parts["test"])
     expected = query_values_of("ap", ladder.test, single)[:, None] - control
-    np.testing.assert_allclose(found["neighbours - random"]["nearest queries"].value, expected)
+    np.testing.assert_allclose(found["neighbours - random"]["nearest queries"].value, expected, atol=1e-12)
 
 
 @pytest.mark.parametrize("judged_candidates", [False, True])
@@ -250,7 +249,7 @@ def test_other_vectors_are_those_of_other_queries():
 
 
 def test_checks_hold_and_claims_are_judged(inputs):
-    found = observe(declare(Beyond(**SMALL).model_dump()), *observations.gather(inputs, SHOWN))
+    found = observe(declare(Beyond(**SMALL).model_dump()), *tables.gather(inputs, SHOWN))
     declaration = declare(Beyond(**SMALL).model_dump())
     assert set(found) == {claim.name for claim in declaration if not claim.family.startswith(PAST)}
     verdicts = {row["claim"]: row for row in decide(declaration, {"toy": found}, dataset="toy").to_pylist()}

@@ -15,14 +15,21 @@ from qdrank.store import read
 from qdrank.studies.beyond import STUDY
 from qdrank.studies.beyond.choosing import Chooser, Grid
 from qdrank.studies.beyond.claims import declare
+from qdrank.studies.beyond.figures import draw_retrieval
 from qdrank.studies.beyond.learned import Listed, seen
-from qdrank.studies.beyond.observations import retrieval_values
+from qdrank.studies.beyond.methods import (
+    FORMS,
+    LEARNED,
+    MIX_CONTROLS,
+    RECOMMENDED,
+    RETRIEVAL_MEASURES,
+    RETRIEVERS,
+    TEXT_MIX,
+    without_near,
+)
 from qdrank.studies.beyond.retrieval import fold_queries, hiding_lists, in_form, near_duplicates, write_retrieval
-from qdrank.studies.beyond.retrieval_figure import draw
-from qdrank.studies.beyond.retrieval_tables import label, retrieved, tabulate
-from qdrank.studies.beyond.retrieved import CONTROLS, FORMS, LEARNED, MEASURES, RECOMMENDED, RETRIEVERS, TEXT_MIX
 from qdrank.studies.beyond.settings import Beyond
-from qdrank.studies.beyond.values import without_near
+from qdrank.studies.beyond.tables import label, retrieval_values, retrieved, tabulate_retrieval
 from qdrank.studies.making import Inputs, Shown
 from qdrank.text.extract import read_collection, text_settings
 from qdrank.text.past_queries import AskedQueries
@@ -90,7 +97,7 @@ def inputs(folder, tmp_path_factory):
                 beyond=SECTION.solved() | {"rounds": 10, "tol": 1e-4, "seed": 1},
                 refits=2,
                 measure="ap",
-                measures=list(MEASURES),
+                measures=list(RETRIEVAL_MEASURES),
             )
             made.setdefault(form, []).append(paths["values"])
             made.setdefault("tried", []).append(paths["choices"])
@@ -121,12 +128,12 @@ def test_claims_are_judged_from_the_values(inputs):
 
 
 def test_tables_have_every_method_control_and_form(inputs):
-    made = tabulate(inputs, SHOWN)
+    made = tabulate_retrieval(inputs, SHOWN)
     assert list(made) == list(STUDY.tables[1].shows)
     assert made["beyond-retrieval"]["method"].tolist() == list((RETRIEVERS | LEARNED).values())
-    assert set(MEASURES) <= set(made["beyond-budgets"])
+    assert set(RETRIEVAL_MEASURES) <= set(made["beyond-budgets"])
     against = made["beyond-past"]["against"]
-    assert {CONTROLS["permuted"][0], CONTROLS["another"][0]} <= set(against)
+    assert {MIX_CONTROLS["permuted"][0], MIX_CONTROLS["another"][0]} <= set(against)
     forms = made["beyond-forms"]["judgments"].tolist()
     assert set(forms) == {FORMS[form] for form in ("all", "grade-2", "highest")}, "no document is a hub here"
     of_near = where(made["beyond-forms"], method=label(without_near(RECOMMENDED, 0.9)))["judgments"]
@@ -136,9 +143,9 @@ def test_tables_have_every_method_control_and_form(inputs):
 
 
 def test_the_figure_shows_the_differences_of_the_tables(inputs):
-    figure, numbers = draw(inputs, SHOWN)
+    figure, numbers = draw_retrieval(inputs, SHOWN)
     rows = {(row["method"], row["near"]): row for row in numbers.to_dict("records")}
-    table = {row["method"]: row for row in tabulate(inputs, SHOWN)["beyond-retrieval"].to_dict("records")}
+    table = {row["method"]: row for row in tabulate_retrieval(inputs, SHOWN)["beyond-retrieval"].to_dict("records")}
     gain = rows[RECOMMENDED, 0.0]["difference"]
     assert gain == pytest.approx(table[RETRIEVERS[RECOMMENDED]]["difference in MAP"])
     assert gain > 0

@@ -26,15 +26,17 @@ from qdrank.rankers.run_weights import training_curves
 from qdrank.rankers.tuning import query_values_of
 from qdrank.store import write
 from qdrank.studies import stored_kinds
-from qdrank.studies.hybrid import STUDY, figures, tables, values
+from qdrank.studies.hybrid import STUDY, figures, tables
 from qdrank.studies.hybrid.claims import declare
 from qdrank.studies.hybrid.fold import checks_table, measure_learning, measure_runs, measure_weights, oracles_of, views
 from qdrank.studies.hybrid.methods import (
     ALL,
     CHOSEN,
     CONTROLS,
+    DECLARED,
     EVIDENCE,
     FIXED,
+    LEARNED,
     MEASURE,
     METHODS,
     OF_CHOSEN,
@@ -45,7 +47,6 @@ from qdrank.studies.hybrid.methods import (
 from qdrank.studies.hybrid.options import Options
 from qdrank.studies.hybrid.oracle import Oracles, distance, first_documents, matched_size, measure_oracles
 from qdrank.studies.hybrid.settings import Hybrid
-from qdrank.studies.hybrid.shown import DECLARED, LEARNED
 from qdrank.studies.lin2011.settings import Lin
 from qdrank.studies.making import Inputs, Shown
 from qdrank.studies.running import FoldRun, View
@@ -104,7 +105,7 @@ def inputs(made, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def observed(inputs):
-    return observe(declare(SECTION.solved()), *values.gather(inputs, SHOWN))
+    return observe(declare(SECTION.solved()), *tables.gather(inputs, SHOWN))
 
 
 def test_the_world_is_found_and_every_check_holds(observed):

@@ -2,12 +2,83 @@
 
 from __future__ import annotations
 
-from qdrank.studies.beyond.methods import METHODS, SINGLE, run
-from qdrank.studies.beyond.retrieved import FORMS
-from qdrank.studies.beyond.steps import STEPS
+from typing import Any
+
+from qdrank.studies.beyond.methods import FORMS, METHODS, RETRIEVAL_MEASURES, SINGLE
+from qdrank.studies.beyond.methods import run as methods_run
+from qdrank.studies.steps import QUERY_FILES, Step, further_fits, scores_and_rankers
 from qdrank.studies.study import Output, Study
 
 _ROOM = "qdrank.studies.beyond"
+
+
+def _options(run: Any) -> dict[str, Any]:
+    training = run.settings.training
+    shared = {"rounds": training.trees, "tol": training.tol, "seed": run.settings.seed}
+    return {**run.settings.beyond.solved(), **shared}
+
+
+def _fitted(run: Any) -> dict[str, Any]:
+    settings = run.settings
+    return {
+        "scale": settings.training.scale,
+        "queries": run.query_options,
+        "refits": settings.refits,
+        "source": lambda wildcards: run.text_source(wildcards.dataset),
+        "text": settings.text.model_dump(),
+        "beyond": _options(run),
+    }
+
+
+def _retrieved(run: Any) -> dict[str, Any]:
+    settings = run.settings
+    return {
+        "source": lambda wildcards: run.searched(wildcards.dataset),
+        "text": lambda wildcards: run.searched_text(wildcards.dataset),
+        "retrieval": settings.beyond.retrieval(),
+        "beyond": _options(run),
+        "refits": settings.refits,
+        "measure": settings.learners.measure,
+        "measures": list(RETRIEVAL_MEASURES),
+    }
+
+
+STEPS = (
+    Step(
+        name="fit_beyond",
+        says="Rankers and controls of a fold, tuned on validation, with their scores of the test documents, and checks.",
+        call=f"{_ROOM}.fold:fit_fold",
+        reads={**QUERY_FILES, "judged": "judged.parquet", "collection": lambda files: files.collection_of_text},
+        makes=lambda run: {
+            **scores_and_rankers(methods_run(run)),
+            **further_fits(run.refitted(methods_run(run))),
+            "choices": "{fold}/choices/beyond.parquet",
+            **{name: f"{{fold}}/beyond/{name}.parquet" for name in ("values", "checks", "recurrence")},
+        },
+        params=_fitted,
+        memory=(700, 14),
+        minutes=(120, 3),
+        threads=lambda run: run.tree_threads,
+    ),
+    Step(
+        name="retrieve_beyond",
+        says="Retrieval from a whole text collection with past queries, in one form of the judgments, with its controls and learners.",
+        call=f"{_ROOM}.retrieval:write_retrieval",
+        reads={"collection": lambda files: files.searched},
+        makes={
+            "values": "{fold}/beyond/retrieval/{form}.parquet",
+            "choices": "{fold}/beyond/retrieval/{form}.choices.parquet",
+        },
+        params=_retrieved,
+        wildcards={"form": list(FORMS)},
+        datasets=lambda run, names: filter(run.is_searched, names),
+        memory=(2500, 15),
+        minutes=(60, 1),
+        threads=lambda run: run.tree_threads,
+        together="small",
+    ),
+)
+
 _VALUES = {"measures": "beyond/measures.parquet", "values": "{fold}/beyond/values.parquet"}
 _RETRIEVED = {form: f"{{fold}}/beyond/retrieval/{form}.parquet" for form in FORMS}
 _TRIED = {"tried": "{fold}/beyond/retrieval/all.choices.parquet"}
@@ -24,7 +95,7 @@ STUDY = Study(
         "evidence would see its own judgments"
     },
     methods=METHODS,
-    run=run,
+    run=methods_run,
     steps=STEPS,
     measures=("letor4",),
     figures=(
@@ -57,7 +128,7 @@ STUDY = Study(
             },
         ),
         Output(
-            f"{_ROOM}.retrieval_figure:draw",
+            f"{_ROOM}.figures:draw_retrieval",
             {"beyond-gains": "gains of retrieval with past queries"},
             {"all": _RETRIEVED["all"]},
             said="Past queries help retrieval where a mix with them beats the mix of text, and its control does not.",
@@ -103,7 +174,7 @@ STUDY = Study(
             },
         ),
         Output(
-            f"{_ROOM}.retrieval_tables:tabulate",
+            f"{_ROOM}.tables:tabulate_retrieval",
             {
                 "beyond-retrieval": "retrieval with past queries",
                 "beyond-budgets": "retrieval by number of documents",
@@ -127,7 +198,7 @@ STUDY = Study(
         ),
     ),
     observations=Output(
-        f"{_ROOM}.observations:gather",
+        f"{_ROOM}.tables:gather",
         {"beyond-claims": "claims"},
         {**_VALUES, **_RETRIEVED, "checks": "{fold}/beyond/checks.parquet"},
         searched_only=tuple(_RETRIEVED),

@@ -21,14 +21,17 @@ from qdrank.studies.beyond.methods import (
     CONTROLS,
     FIXED,
     GATED,
+    NDCG,
     OF_CHOSEN,
     OTHER_GATE,
+    RECOMMENDED,
     SINGLE,
+    TEXT_MIX,
     TREES,
     WITH_EVIDENCE,
+    in_form,
+    without_near,
 )
-from qdrank.studies.beyond.retrieved import NDCG, RECOMMENDED, TEXT_MIX, in_form
-from qdrank.studies.beyond.values import without_near
 
 #: The smallest difference in MAP that counts.
 MARGIN = 0.005

@@ -22,9 +22,8 @@ from qdrank.rankers.base import QueryRanker, Validation
 from qdrank.rankers.one_model import without_choice
 from qdrank.rankers.tuning import tune_rankers
 from qdrank.studies.beyond.choosing import Chooser, in_blocks, measured
-from qdrank.studies.beyond.methods import MEASURE
+from qdrank.studies.beyond.methods import BUDGETS, LEARNED, MEASURE, RECOMMENDED, TEXT_MIX
 from qdrank.studies.beyond.options import Options
-from qdrank.studies.beyond.retrieved import BUDGETS, LEARNED, RECOMMENDED, TEXT_MIX
 from qdrank.studies.beyond.retrievers import Known, Mixed, Retriever, weighted, z_scores
 from qdrank.studies.running import setting_texts
 from qdrank.text.past_queries import AskedQueries

@@ -34,8 +34,7 @@ from qdrank.studies.beyond.choosing import (
     text_parts,
 )
 from qdrank.studies.beyond.learned import learned_values
-from qdrank.studies.beyond.options import Options
-from qdrank.studies.beyond.retrieved import (
+from qdrank.studies.beyond.methods import (
     BUDGETS,
     CONTROLLED,
     FORMS,
@@ -45,6 +44,7 @@ from qdrank.studies.beyond.retrieved import (
     TEXT_MIX,
     WITHOUT_NEAR,
 )
+from qdrank.studies.beyond.options import Options
 from qdrank.studies.beyond.retrievers import (
     DocumentTotals,
     JudgmentRidge,

@@ -2,11 +2,52 @@
 
 from __future__ import annotations
 
-from qdrank.studies.hybrid.methods import CHOSEN, FIXED, METHODS, run
-from qdrank.studies.hybrid.steps import STEPS
+from typing import Any
+
+from qdrank.studies import stored_kinds
+from qdrank.studies.hybrid.methods import BORROWED, CHOSEN, FIXED, METHODS
+from qdrank.studies.hybrid.methods import run as methods_run
+from qdrank.studies.steps import QUERY_FILES, Step, further_fits, scores_and_rankers
 from qdrank.studies.study import Output, Study
 
 _ROOM = "qdrank.studies.hybrid"
+
+
+def _params(run: Any) -> dict[str, Any]:
+    settings = run.settings
+    return {
+        "scale": settings.training.scale,
+        "queries": run.query_options,
+        "hybrid": {
+            **settings.hybrid.solved(),
+            "tol": settings.training.tol,
+            "readings": settings.lin.readings(),
+            "kinds": {kind: stored_kinds()[kind] for kind in BORROWED},
+        },
+        "methods": methods_run(settings.hybrid),
+        "seed": settings.seed,
+        "refits": settings.refits,
+    }
+
+
+STEPS = (
+    Step(
+        name="fit_hybrid",
+        says="All methods and controls of a fold, tuned on validation, the oracles and the curves.",
+        call=f"{_ROOM}.fold:write_fold",
+        reads={**QUERY_FILES, "judged": "judged.parquet"},
+        makes=lambda run: {
+            **scores_and_rankers(methods_run(run.settings.hybrid)),
+            **further_fits(run.refitted(methods_run(run.settings.hybrid))),
+            "choices": "{fold}/choices/hybrid.parquet",
+            **{name: f"{{fold}}/hybrid/{name}.parquet" for name in ("values", "checks")},
+        },
+        params=_params,
+        memory=(900, 15),
+        minutes=(60, 4),
+    ),
+)
+
 _VALUES = {"measures": "hybrid/measures.parquet", "values": "{fold}/hybrid/values.parquet"}
 _CHOICES = {"choices": "{fold}/choices/hybrid.parquet"}
 
@@ -18,7 +59,7 @@ STUDY = Study(
     against=FIXED,
     section=f"{_ROOM}.settings:Hybrid",
     methods=METHODS,
-    run=run,
+    run=methods_run,
     steps=STEPS,
     measures=("ndcg@10/linear", "ap"),
     figures=(
@@ -91,7 +132,7 @@ STUDY = Study(
         ),
     ),
     observations=Output(
-        f"{_ROOM}.values:gather",
+        f"{_ROOM}.tables:gather",
         {"hybrid-claims": "claims"},
         {**_VALUES, "checks": "{fold}/hybrid/checks.parquet"},
         captions={

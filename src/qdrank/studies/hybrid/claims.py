@@ -17,17 +17,18 @@ from qdrank.studies.hybrid.methods import (
     BY_NAME,
     CHOSEN,
     CONTROLS,
+    DECLARED,
     EVIDENCE,
     FIXED,
     MEASURE,
     OF_CHOSEN,
+    ORACLE,
     PAPERS,
     PER_QUERY,
     RRF,
     TREES,
     TREES_QUERIES,
 )
-from qdrank.studies.hybrid.shown import DECLARED, ORACLE
 
 #: The smallest difference in NDCG@10 that counts.
 MARGIN = 0.005

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from textwrap import fill
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from qdrank.figures.numbers import ALONE, chosen, numbers, where
+from qdrank.figures.numbers import chosen, numbers, where
 from qdrank.figures.palette import BLACK, BLUE, GREY, ORANGE, VERMILION, Look
 from qdrank.figures.pictures import curves, forest, forests, label_rows, legend, lines
 from qdrank.figures.style import label_axes, new_figure, say_instead
-from qdrank.studies.hybrid.methods import BY_NAME, CONTROLS, FIXED, MEASURE, METHODS
-from qdrank.studies.hybrid.shown import DECLARED, GROUPS, LEARNED, MOST_RUNS, ORACLE, SENSITIVITY
-from qdrank.studies.hybrid.values import gathered_values
+from qdrank.studies.hybrid.methods import (
+    BY_NAME,
+    CONTROLS,
+    FIXED,
+    GROUPS,
+    LEARNED,
+    MEASURE,
+    METHODS,
+    MOST_RUNS,
+)
+from qdrank.studies.hybrid.tables import gathered_values, oracle_numbers
 from qdrank.studies.making import Inputs, Shown
 
 _NAME = "NDCG@10/linear"
@@ -61,16 +68,6 @@ def most_weighted(values: pd.DataFrame) -> list[str]:
     weighted = values.groupby("run")["tuned"].agg(["count", "sum"]).sort_values(["count", "sum"], ascending=False)
     most = set(weighted.index[weighted["count"] > 0][:MOST_RUNS])
     return [run for run in values["run"].unique() if run in most]
-
-
-def oracle_numbers(inputs: Inputs, interval: Mapping[str, Any]) -> pd.DataFrame:
-    """Gains on the tuned ranking of the oracle and of each form of noise oracle, with intervals and distances."""
-    names = [FIXED, ORACLE, *(form.text for form in (DECLARED, *SENSITIVITY))]
-    values = chosen(gathered_values(inputs), names)
-    rows = numbers(values, ["method"], MEASURE, interval, against={"method": FIXED}, means=False)[1:]
-    rows = rows.drop(columns="mean").rename(columns={"difference": "gain"} | ALONE)
-    far = inputs.frame("values", "values").groupby("method")[["distance", "between"]].mean()
-    return rows.join(far.set_axis(["from tuned", "between two"], axis=1), on="method", validate="one_to_one")
 
 
 def draw_oracle(inputs: Inputs, shown: Shown) -> tuple[Any, pd.DataFrame]:

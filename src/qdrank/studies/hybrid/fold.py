@@ -27,14 +27,16 @@ from qdrank.studies.hybrid.methods import (
     FIRST,
     FIRST_PREDICTED,
     FIXED,
+    GROUPS,
+    LEARNED,
     LINEAR,
     MEASURE,
+    MOST_RUNS,
     PREDICTED,
     PREDICTED_TREES,
 )
 from qdrank.studies.hybrid.options import Options, fixed_weights
 from qdrank.studies.hybrid.oracle import Oracles, measure_oracles
-from qdrank.studies.hybrid.shown import GROUPS, LEARNED, MOST_RUNS
 from qdrank.studies.running import FoldRun, View, subsets
 
 #: How the first column of a run is named; its tag follows.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 from qdrank.figures.palette import BLACK, BLUE, GREEN, GREY, MARKERS, ORANGE, PURPLE, SKY, VERMILION
 from qdrank.studies.study import Method
@@ -142,6 +142,37 @@ ALL = (
 BY_NAME = {method.name: method for method in ALL}
 #: Methods of the papers that this project reproduces.
 PAPERS = tuple(method.name for method in METHODS if method.models == "papers")
+#: The most runs whose weights are drawn, and the groups of queries by the run's margin.
+MOST_RUNS = 4
+GROUPS = ("low", "middle", "high")
+#: Methods of the learning curve.
+LEARNED = (FIXED, "hybrid-neighbours", "hybrid-ridge")
+#: The oracle, as it is called.
+ORACLE = "oracle over the weights"
+
+
+class Form(NamedTuple):
+    """How noise rankings are made: form of the noise, distance that is matched, factor on the matched size."""
+
+    noise: Literal["runs", "jitter", "shuffled"]
+    distance: Literal["overlap by rank", "first ten"]
+    factor: float
+
+    @property
+    def text(self) -> str:
+        """What its oracle is called."""
+        times = "" if self.factor == 1 else f", times {self.factor:g}"
+        return f"noise: {self.noise}, {self.distance}{times}"
+
+
+DECLARED = Form("runs", "overlap by rank", 1.0)
+SENSITIVITY = (
+    Form("runs", "first ten", 1.0),
+    Form("jitter", "overlap by rank", 1.0),
+    Form("shuffled", "overlap by rank", 1.0),
+    Form("runs", "overlap by rank", 0.5),
+    Form("runs", "overlap by rank", 2.0),
+)
 
 
 def run(section: Any) -> list[str]:

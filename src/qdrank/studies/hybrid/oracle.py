@@ -31,9 +31,8 @@ from qdrank.layout import FloatArray, IntArray
 from qdrank.measures.compute import measure_ranked
 from qdrank.measures.ranking import Judgements
 from qdrank.rankers.run_scores import Norm, RunScores
-from qdrank.studies.hybrid.methods import MEASURE
+from qdrank.studies.hybrid.methods import DECLARED, MEASURE, ORACLE, SENSITIVITY, Form
 from qdrank.studies.hybrid.oracle_kernels import BY_RANK, SHARE, distances, first_places, matched_sizes
-from qdrank.studies.hybrid.shown import DECLARED, ORACLE, SENSITIVITY, Form
 from qdrank.studies.running import FoldRun, value_rows
 
 _KINDS = {"overlap by rank": BY_RANK, "first ten": SHARE}

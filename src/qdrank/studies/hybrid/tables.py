@@ -1,26 +1,48 @@
-"""Tables of the study: methods and controls, comparisons with Holm's correction, oracles, settings chosen."""
+"""Values of the study by test query, and its tables: methods and controls, Holm-corrected comparisons, oracles."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pandas as pd
 
+from qdrank.evaluation.observations import Observations, check_observations
 from qdrank.figures.method_tables import comparisons_table, methods_table
-from qdrank.studies.hybrid.figures import oracle_numbers
+from qdrank.figures.numbers import ALONE, chosen, numbers
 from qdrank.studies.hybrid.methods import (
     BY_NAME,
     CHOSEN,
     CONTROLS,
+    DECLARED,
     FIXED,
     MEASURE,
     METHODS,
     OF_CHOSEN,
+    ORACLE,
     PER_QUERY,
+    SENSITIVITY,
     TREES,
 )
-from qdrank.studies.hybrid.values import gathered_values, known
 from qdrank.studies.making import Inputs, Shown
+
+
+def gathered_values(inputs: Inputs) -> pd.DataFrame:
+    """Values of methods from the artifact ``measures``, of all others from the ``values`` of all folds."""
+    other = inputs.frame("values", "values")
+    values = pd.concat([inputs.frame("measures", "measures"), other[other["x"].isna()]], ignore_index=True)
+    return values[["fold", "method", "fit", "query_id", MEASURE]]
+
+
+def known(names: Iterable[str], values: pd.DataFrame) -> list[str]:
+    """Those of ``names`` that have values."""
+    measured = set(values["method"])
+    return [name for name in names if name in measured]
+
+
+def gather(inputs: Inputs, shown: Shown) -> tuple[pd.DataFrame, Observations]:  # noqa: ARG001
+    """The values, and what no difference of two of them decides."""
+    return gathered_values(inputs), check_observations(inputs.table("checks", "figure"))
 
 
 def tabulate(inputs: Inputs, shown: Shown) -> dict[str, Any]:
@@ -51,3 +73,13 @@ def comparisons(values: pd.DataFrame) -> list[tuple[str, str]]:
             made.append((name, FIXED))
             made += [(name, CONTROLS[name])] if known([CONTROLS.get(name, "")], values) else []
     return made
+
+
+def oracle_numbers(inputs: Inputs, interval: Mapping[str, Any]) -> pd.DataFrame:
+    """Gains on the tuned ranking of the oracle and of each form of noise oracle, with intervals and distances."""
+    names = [FIXED, ORACLE, *(form.text for form in (DECLARED, *SENSITIVITY))]
+    values = chosen(gathered_values(inputs), names)
+    rows = numbers(values, ["method"], MEASURE, interval, against={"method": FIXED}, means=False)[1:]
+    rows = rows.drop(columns="mean").rename(columns={"difference": "gain"} | ALONE)
+    far = inputs.frame("values", "values").groupby("method")[["distance", "between"]].mean()
+    return rows.join(far.set_axis(["from tuned", "between two"], axis=1), on="method", validate="one_to_one")
