@@ -75,7 +75,7 @@ def evaluate(
     measured = [measured_run(run, judged, "", wanted) for run in _runs(runs, names)]
     table = RunTable(judged.words, measured, wanted)
     if baseline:
-        from qdrank.evaluation.against import differences  # loads Arrow
+        from qdrank.evaluation.comparison import differences  # loads Arrow
 
         other = named_run(measured, baseline)
         table = replace(table, baseline=other.name, differences=differences(measured, other, wanted))

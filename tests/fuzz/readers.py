@@ -19,7 +19,7 @@ from qdrank.datasets.collections.smart import SmartForm, read_ohsumed, read_smar
 from qdrank.datasets.letor.conversion import import_letor
 from qdrank.datasets.letor.reader import load_letor
 from qdrank.datasets.runs.reading import read_qrels, read_run
-from qdrank.store import digest, read, write
+from qdrank.store import read, tables, write
 from qdrank.store.manifest import digests
 from qdrank.workflow.config_files import load_sources, resolve
 from qdrank.workflow.plan import plan
@@ -106,12 +106,12 @@ def _resealed(folder: Path) -> object:
     """Read an artifact whose digest was made anew after the change, as someone with bad intent could."""
     path = folder / "judged.parquet"
     content = path.read_bytes()
-    place = content.rfind(digest.KEY)
+    place = content.rfind(tables.KEY)
     if place >= 0:
         place = content.find(b"\x40", place) + 1
-        path.write_bytes(content[:place] + digest.BLANK + content[place + 64 :])
+        path.write_bytes(content[:place] + tables.BLANK + content[place + 64 :])
         try:
-            digest.seal(path)
+            tables.seal(path)
         except ValueError:
             path.write_bytes(content)
     return read(path, "judged")

@@ -23,7 +23,7 @@ from qdrank.rankers.run_weights import (
     weight_grid,
 )
 from qdrank.rankers.state import from_state_table
-from qdrank.serving.loading import kind_of
+from qdrank.serving.ranking import kind_of
 
 NORMS = ("min-max", "z-score", "rank")
 

@@ -54,7 +54,7 @@ def fuse_by_models(runs: Sequence[Run], models: str, tag: str, queries: str | No
     from qdrank.datasets.runs.dataset import read_texts
     from qdrank.datasets.runs.joined import judged_runs
     from qdrank.queries.predictors import RunPredictors
-    from qdrank.serving.loading import load_ranker
+    from qdrank.serving.ranking import load_ranker
 
     ranker = load_ranker(models, None if models.endswith(".parquet") else WEIGHTS)
     runs = _as_learned(runs, ranker)

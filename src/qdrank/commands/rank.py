@@ -21,7 +21,7 @@ from qdrank.jobs import cores
 from qdrank.layout import FloatArray
 from qdrank.queries.recipe import topics_of
 from qdrank.rankers.served import ServedRanker
-from qdrank.serving.loading import DEFAULT, load_ranker
+from qdrank.serving.ranking import DEFAULT, load_ranker
 from qdrank.store import read
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ import numpy as np
 from scipy.special import ndtr, stdtr
 
 from qdrank.errors import InputError
-from qdrank.evaluation.pairs import Pairs
-from qdrank.evaluation.refits import over_refits
+from qdrank.evaluation.estimates import over_refits
+from qdrank.evaluation.values import Pairs
 from qdrank.layout import FloatArray
 
 _EXACT_WILCOXON = 50
@@ -46,7 +46,7 @@ class PairedTest:
 def paired_t(pairs: Pairs) -> PairedTest:
     """Student's t test of the mean difference; differences that are all equal have no spread to test with: p = 1.
 
-    With several fits the error has the part of the fits (`qdrank.evaluation.refits`).
+    With several fits the error has the part of the fits (`qdrank.evaluation.estimates`).
     """
     if pairs.n < 2:
         raise InputError("a paired t test needs at least two queries", found=str(pairs.n))

@@ -129,8 +129,6 @@ _PUBLIC = {
     "tie_values": "qdrank.measures.compute",
     "average_precision": "qdrank.measures.compute",
     "ndcg": "qdrank.measures.compute",
-    "FoldMeans": "qdrank.evaluation.pairs",
-    "fold_means": "qdrank.evaluation.pairs",
 }
 
 

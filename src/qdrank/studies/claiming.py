@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from qdrank.evaluation.deciding import decide
-from qdrank.evaluation.observations import observations_table, observe
+from qdrank.evaluation.values import observations_table, observe
 from qdrank.figures.tables import write_table
 from qdrank.figures.verdicts import FOLDED, readable
 from qdrank.registry import loaded

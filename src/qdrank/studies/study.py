@@ -120,7 +120,7 @@ class Study:
     steps : what it computes; the workflow makes rules of them
     figures, tables : what it shows, in the order of the paper
     headline : id of the figure that shows its result best, which the first page puts first; the first one if empty
-    observations : the values that decide its claims; ``make`` gives contrasts by claim (`qdrank.evaluation.observations`)
+    observations : the values that decide its claims; ``make`` gives contrasts by claim (`qdrank.evaluation.values`)
     claims : "module:function" that declares its claims, from the keys of the configuration in ``budget``
     budget : keys of the configuration that its declaration names, such as ``geng.lambdas``; ``key as name`` renames one
     neighbours : from its section to the numbers of nearest queries that it uses; up to 1 they are shares

@@ -13,9 +13,8 @@ from tests.studies.lin2011.lin_world import GRID, documents, fold, judged
 
 from qdrank.evaluation.deciding import decide
 from qdrank.evaluation.declared import CONTROL, FINDING
-from qdrank.evaluation.observations import observe
 from qdrank.evaluation.significance import paired_t
-from qdrank.evaluation.values import pairs
+from qdrank.evaluation.values import observe, pairs
 from qdrank.figures.numbers import chosen
 from qdrank.figures.style import save_figure
 from qdrank.store import write

@@ -16,7 +16,7 @@ from qdrank.layout import query_offsets
 from qdrank.learners.atvt.estimator import ATVT
 from qdrank.learners.fitting import fit_seed
 from qdrank.measures import measure
-from qdrank.rankers.stored import read_ranker
+from qdrank.rankers.served import read_ranker
 from qdrank.store import read, write
 from qdrank.studies.zha2006.data import dcg, resolved, target_values
 from qdrank.studies.zha2006.fits import setting_of, values_of_trees

@@ -11,7 +11,7 @@ from tests.studies.zha2006.world import INTERVAL, OPTIONS, PAPER, Given, copies,
 
 from qdrank.evaluation.deciding import decide
 from qdrank.evaluation.declared import FAILS, HOLDS, UNCLEAR
-from qdrank.evaluation.observations import observe
+from qdrank.evaluation.values import observe
 from qdrank.figures.numbers import where
 from qdrank.figures.style import save_figure
 from qdrank.store import table_of

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from qdrank.errors import InputError
 from qdrank.layout import FloatArray, IntArray
-from qdrank.store.lists import joined, list_column, list_matrix, repeated
+from qdrank.store.tables import joined, list_column, list_matrix, repeated
 from qdrank.studies.lin2011.training import ClusterModels
 
 _KEY = ("scheme", "seed", "m", "lam")

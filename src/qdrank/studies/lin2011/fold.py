@@ -12,8 +12,8 @@ from qdrank.datasets.judged import Judged
 from qdrank.layout import FloatArray, IntArray
 from qdrank.learners.fitting import fit_seed
 from qdrank.measures.matrix_kernels import ap_matrix
-from qdrank.queries.others import other_rows
 from qdrank.rankers.documents import FoldDocuments
+from qdrank.rankers.others import other_rows
 from qdrank.studies.lin2011.bank import Clustered, FoldBank, Key
 from qdrank.studies.lin2011.methods import Weights
 from qdrank.studies.lin2011.options import Readings

@@ -7,8 +7,7 @@ import pandas as pd
 
 from qdrank.datasets.judged import load_judged
 from qdrank.evaluation.difficulty import Difficulty, difficulty
-from qdrank.evaluation.observations import Observations
-from qdrank.evaluation.values import Values, difference
+from qdrank.evaluation.values import Observations, Values, difference
 from qdrank.figures.numbers import chosen
 from qdrank.studies.lin2011.claims import AROUND, BEST, BY_CLASS, MEASURE, PLACE, RANKS, TABLE2
 from qdrank.studies.lin2011.methods import AGGREGATING, ORACLES, RANKSVM

@@ -19,7 +19,7 @@ from qdrank.learners.choose import ValidationQueries, choose
 from qdrank.learners.ranksvm.kernels import one_thread
 from qdrank.rankers.documents import FeatureScale, FoldDocuments, load_fold
 from qdrank.store import read, write
-from qdrank.store.lists import list_column, repeated
+from qdrank.store.tables import list_column, repeated
 from qdrank.studies.lin2011.bank import FoldBank, Key, gathered_shards
 from qdrank.studies.lin2011.clusters import PAIRS, RANDOM
 from qdrank.studies.lin2011.fold import LinFold, model_scores, picked

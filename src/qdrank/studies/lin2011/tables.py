@@ -13,9 +13,8 @@ import pandas as pd
 from qdrank.datasets.judged import load_judged
 from qdrank.evaluation.comparison import compare, guarded
 from qdrank.evaluation.difficulty import Difficulty, breakdown, difficulty
-from qdrank.evaluation.pairs import Pairs
 from qdrank.evaluation.significance import holm, paired_t
-from qdrank.evaluation.values import pairs
+from qdrank.evaluation.values import Pairs, pairs
 from qdrank.figures.difficulty import readable_breakdown
 from qdrank.figures.method_tables import spread_of_fits
 from qdrank.figures.numbers import chosen

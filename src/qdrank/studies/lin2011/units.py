@@ -16,7 +16,7 @@ from qdrank.learners.ranksvm.kernels import one_thread
 from qdrank.measures.matrix_kernels import ap_matrix
 from qdrank.rankers.documents import FeatureScale, FoldDocuments, load_fold
 from qdrank.store import read, write
-from qdrank.store.lists import joined, no_rows
+from qdrank.store.tables import joined, no_rows
 from qdrank.studies.lin2011.bank import Clustered, Key, clusters_table
 from qdrank.studies.lin2011.clusters import (
     PAIRS,

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from qdrank.evaluation.declared import Rules
-from qdrank.evaluation.refits import shown_mean
+from qdrank.evaluation.estimates import shown_mean
 from qdrank.evaluation.values import cube
 from qdrank.figures.numbers import where
 from qdrank.figures.palette import BLACK, BLUE, COLOURS, GREY, MARKERS, VERMILION, Look

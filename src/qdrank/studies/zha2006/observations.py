@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from qdrank.evaluation.observations import Observations
-from qdrank.evaluation.values import Values
+from qdrank.evaluation.values import Observations, Values
 from qdrank.figures.numbers import where
 from qdrank.layout import FloatArray
 from qdrank.studies.making import Inputs, Shown
