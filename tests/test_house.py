@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from qdrank.datasets.registry import load
+from qdrank.datasets.sources import load
 from qdrank.studies import STUDIES
 from qdrank.workflow.config_files import load_yaml, resolve
 from qdrank.workflow.provenance import code_modules

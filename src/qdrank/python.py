@@ -17,7 +17,7 @@ from qdrank.commands.evaluate import USUAL
 from qdrank.commands.run_tables import RunTable, text_table
 from qdrank.datasets.runs.given import qrels_of, run_of
 from qdrank.datasets.runs.model import Run
-from qdrank.datasets.runs.naming import distinct_names
+from qdrank.datasets.runs.reading import distinct_names
 from qdrank.datasets.runs.writing import write_run
 from qdrank.errors import AnyPath, InputError
 from qdrank.evaluation.run_files import measured_run, named_run

@@ -13,11 +13,10 @@ import numpy as np
 import pyarrow as pa
 
 from qdrank.commands.evaluate import evaluate
-from qdrank.datasets import registry
+from qdrank.datasets import sources
 from qdrank.datasets.collections.beir import read_beir
-from qdrank.datasets.collections.ohsumed import read_ohsumed
-from qdrank.datasets.collections.smart import SmartForm, read_smart
-from qdrank.datasets.letor.importing import import_letor
+from qdrank.datasets.collections.smart import SmartForm, read_ohsumed, read_smart
+from qdrank.datasets.letor.conversion import import_letor
 from qdrank.datasets.letor.reader import load_letor
 from qdrank.datasets.runs.reading import read_qrels, read_run
 from qdrank.store import read, tables, write
@@ -153,7 +152,7 @@ def readers(folder: Path) -> dict[str, Reader]:
         "smart": Reader(SMART_FILES, lambda f: read_smart(f, SMART_FORM), (b".I", b".I 1", b".W\n", b".X", *NUMBERS)),
         "ohsumed": Reader(ohsumed, read_ohsumed, (b"<top>", b"</top>", b"<num>", b".U", b".I 1", *NUMBERS)),
         "config": Reader({"mine.yaml": CONFIG}, _planned, YAML),
-        "registry": Reader({"table.yaml": TABLE}, lambda f: registry.load(f / "table.yaml"), YAML),
+        "registry": Reader({"table.yaml": TABLE}, lambda f: sources.load(f / "table.yaml"), YAML),
         "store": Reader({"judged.parquet": parquet}, lambda f: read(f / "judged.parquet", "judged")),
         "store, sealed anew": Reader({"judged.parquet": parquet}, _resealed),
         "digest": Reader({"judged.parquet": parquet, "notes.txt": b"a"}, digests),

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from qdrank.aggregators.fusion import fuse
-from qdrank.datasets.runs.features import judged_runs
-from qdrank.datasets.simulated.two_runs import two_runs
+from qdrank.datasets.runs.joined import judged_runs
+from qdrank.datasets.simulated.known import two_runs
 from qdrank.errors import InputError
 from qdrank.evaluation.run_files import measure_run
 from qdrank.learners.choose import ValidationQueries

@@ -17,9 +17,9 @@ import pytest
 
 from qdrank.aggregators import AGGREGATORS
 from qdrank.cli import main
+from qdrank.datasets.columns import topics_table
 from qdrank.datasets.judged import Judged, load_judged
 from qdrank.datasets.simulated.tables import write_simulated
-from qdrank.datasets.topics import topics_table
 from qdrank.errors import InputError
 from qdrank.learners import LEARNERS
 from qdrank.learners.atvt.estimator import ATVT

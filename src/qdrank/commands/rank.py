@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from qdrank.commands.features import PAST, QUERIES, features_of
 from qdrank.commands.output import add_output, opened, refuse_unwritable
-from qdrank.datasets.letor.ledger import Chunk
-from qdrank.datasets.letor.reader import letor_form, read_letor
+from qdrank.datasets.letor.reader import Chunk, letor_form, read_letor
 from qdrank.datasets.runs.writing import run_lines
 from qdrank.errors import InputError
 from qdrank.jobs import cores

@@ -18,7 +18,7 @@ import numpy as np
 
 from qdrank.datasets.folds import ROLES, assign_parts, fold_names, roles
 from qdrank.datasets.judged import Judged, TextArray
-from qdrank.datasets.runs.features import judged_runs
+from qdrank.datasets.runs.joined import judged_runs
 from qdrank.datasets.runs.model import Qrels, Run
 from qdrank.errors import InputError
 from qdrank.evaluation.deciding import decide

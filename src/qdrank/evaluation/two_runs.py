@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from qdrank.datasets.runs.model import Qrels, Run
-from qdrank.datasets.runs.naming import distinct_names
-from qdrank.datasets.runs.reading import read_qrels, read_runs
+from qdrank.datasets.runs.reading import distinct_names, read_qrels, read_runs
 from qdrank.datasets.runs.rows import read_groups
 from qdrank.errors import AnyPath, InputError
 from qdrank.evaluation.comparison import pairs_of

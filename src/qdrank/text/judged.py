@@ -12,9 +12,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from qdrank.datasets.collections.model import Collection, Note, Notebook
-from qdrank.datasets.columns import columns_table
+from qdrank.datasets.columns import columns_table, topics_table
 from qdrank.datasets.judged import judged_table, with_missed
-from qdrank.datasets.topics import topics_table
 from qdrank.errors import InputError
 from qdrank.layout import FloatArray, IntArray, query_offsets
 from qdrank.store import write

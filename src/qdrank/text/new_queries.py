@@ -21,8 +21,8 @@ from qdrank.datasets.collections.beir import read_queries
 from qdrank.datasets.collections.model import Collection, Documents, JudgedPairs, Query
 from qdrank.datasets.collections.smart import read_smart_queries
 from qdrank.datasets.collections.trec import read_topics
+from qdrank.datasets.columns import topics_table
 from qdrank.datasets.judged import Judged
-from qdrank.datasets.topics import topics_table
 from qdrank.errors import InputError
 from qdrank.layout import query_offsets
 from qdrank.store.atomic import atomic_path

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from qdrank.datasets.columns import reference_column
 from qdrank.datasets.judged import Judged, load_judged
-from qdrank.datasets.runs.scaling import COLUMNS
+from qdrank.datasets.runs.model import COLUMNS
 from qdrank.layout import FloatArray, rows_of
 from qdrank.queries.artifacts import load_queries
 from qdrank.queries.predictors import RunPredictors, margins, text_predictors
