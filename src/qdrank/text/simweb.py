@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from qdrank.datasets.columns import columns_table, topics_table
 from qdrank.datasets.judged import Judged
-from qdrank.datasets.simulated.simweb.settings import QUERY_KINDS
+from qdrank.datasets.simulated.settings import QUERY_KINDS
 from qdrank.datasets.simulated.simweb.world import SimulatedWeb, simulate_web
 from qdrank.layout import FloatArray, query_offsets
 from qdrank.store import write

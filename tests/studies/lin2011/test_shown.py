@@ -22,9 +22,9 @@ from qdrank.store.schemas import shape_of
 from qdrank.studies.lin2011 import STUDY, figures, tables
 from qdrank.studies.lin2011.claims import TABLE2, declare
 from qdrank.studies.lin2011.methods import METHODS, NAIVE, PAPER, RANKSVM, SELECT, TRANSFORM, run
-from qdrank.studies.lin2011.observations import _place, gather
 from qdrank.studies.lin2011.scoring import Bounds, clusters_summary, seed_choices, seed_runs, values_tables
 from qdrank.studies.lin2011.singles import choose_single
+from qdrank.studies.lin2011.tables import _place, gather
 from qdrank.studies.making import Inputs, Shown
 
 INTERVAL = {"level": 0.95, "resamples": 200, "seed": 1}

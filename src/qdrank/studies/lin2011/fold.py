@@ -15,12 +15,17 @@ from qdrank.measures.matrix_kernels import ap_matrix
 from qdrank.rankers.documents import FoldDocuments
 from qdrank.rankers.others import other_rows
 from qdrank.studies.lin2011.bank import Clustered, FoldBank, Key
-from qdrank.studies.lin2011.methods import Weights
-from qdrank.studies.lin2011.options import Readings
-from qdrank.studies.lin2011.representations import naive_choices, point_scale, relevant_choices, transformed
+from qdrank.studies.lin2011.methods import Readings, Weights
 from qdrank.studies.lin2011.scores import combined, distributions, divergences, scaled
 from qdrank.studies.lin2011.training import seen_rows
-from qdrank.studies.lin2011.weights import distance_weights, select_weights
+from qdrank.studies.lin2011.weights import (
+    distance_weights,
+    naive_choices,
+    point_scale,
+    relevant_choices,
+    select_weights,
+    transformed,
+)
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from qdrank.figures.numbers import chosen, where
 from qdrank.rankers.stages import FIRST_STAGES
 from qdrank.studies.making import Inputs, Shown
 from qdrank.studies.zha2006.methods import FITTED_KINDS, PAIRWISE, REGRESSORS, method_name
-from qdrank.studies.zha2006.reading import deviation, in_cell, measured
+from qdrank.studies.zha2006.observations import deviation, in_cell, measured
 from qdrank.studies.zha2006.shapes import CELLS_SHAPE, MAPS_SHAPE
 
 #: The grid's table of each regressor: the paper has one for each of its two data sets.
