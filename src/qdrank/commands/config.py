@@ -140,10 +140,9 @@ def check_own(dataset: PlannedDataset) -> None:
 
 def check_simulated(name: str, options: Mapping[str, Any]) -> None:
     """Raise if the simulated data set ``name`` cannot be made with these settings."""
-    from qdrank.datasets.simulated.changing import changed_settings, checked_seed
     from qdrank.datasets.simulated.features import SIMULATIONS
     from qdrank.datasets.simulated.known import AffineCopies, TwoRuns
-    from qdrank.datasets.simulated.simweb.settings import WebSimulation
+    from qdrank.datasets.simulated.settings import WebSimulation, changed_settings, checked_seed
 
     others = {"simweb": WebSimulation(), "affine": AffineCopies(), "two-runs": TwoRuns()}
     known: dict[str, Any] = SIMULATIONS | others

@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 
 from qdrank.datasets.runs.model import Qrels, Run
-from qdrank.datasets.simulated.changing import changed_settings
 from qdrank.datasets.simulated.features import Simulated, Simulation, names_of, rounded
+from qdrank.datasets.simulated.settings import changed_settings
 from qdrank.errors import InputError
 from qdrank.layout import FloatArray, IntArray, query_index
 
