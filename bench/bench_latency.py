@@ -24,9 +24,8 @@ from qdrank.queries.recipe import DocumentVectors
 from qdrank.queries.vectors import Standardiser
 from qdrank.rankers.base import QueryRanker
 from qdrank.rankers.documents import FoldDocuments
-from qdrank.rankers.lookup import Offline1, Offline2
 from qdrank.rankers.one_model import LinearRanker
-from qdrank.rankers.ready import ReadyModels
+from qdrank.rankers.ready import Offline1, Offline2, ReadyModels
 from qdrank.rankers.served import ServedRanker
 from qdrank.studies.geng2008.rankers import OnlineRanker
 

@@ -18,9 +18,10 @@ from qdrank.aggregators import AGGREGATOR_GRIDS, AGGREGATORS
 from qdrank.datasets.judged import Judged
 from qdrank.datasets.letor.reader import load_letor
 from qdrank.evaluation.published import compare_published, load_expected
+from qdrank.evaluation.values import FoldMeans, fold_means
 from qdrank.learners import LEARNERS, tune
 from qdrank.learners.grids import GRIDS
-from qdrank.measures import CONVENTIONS, FoldMeans, fold_means, measure
+from qdrank.measures import CONVENTIONS, measure
 
 PROJECT = Path(__file__).resolve().parents[1]
 MIRROR = Path(os.environ.get("QDRANK_MIRROR", "no-mirror"))

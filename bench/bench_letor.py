@@ -62,7 +62,7 @@ def load_ours(path: Path) -> int:
 
 
 def import_ours(path: Path) -> int:
-    from qdrank.datasets.letor.importing import import_letor
+    from qdrank.datasets.letor.conversion import import_letor
 
     parts = {part: path / f"{part}.txt" for part in ("train", "test")}
     import_letor(parts, path / "judged.parquet")

@@ -9,7 +9,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from qdrank.datasets.registry import default_table, load
+from qdrank.datasets.sources import default_table, load
 from qdrank.errors import InputError
 from qdrank.learners import LEARNERS
 from qdrank.queries import METRICS

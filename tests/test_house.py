@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from qdrank.datasets.registry import load
+from qdrank.datasets.sources import load
 from qdrank.studies import STUDIES
 from qdrank.workflow.config_files import load_yaml, resolve
 from qdrank.workflow.provenance import code_modules
@@ -136,7 +136,8 @@ def test_what_only_shows_results_loads_no_compiler() -> None:
     assert loaded(sorted(modules), ["numba", "lightgbm"]) == ""
 
 
-#: Loops that NumPy makes 5 to 20 times slower at 30,000 queries, or that go document by document.
+#: Padded NumPy takes 5 times as long for `matrix_kernels` and 20 times for `evidence_kernels`, at 30,000 queries. The other
+#: two go document by document, each after the one before, and were not timed against it.
 COMPILED = {
     "aggregators/cps_kernels",
     "measures/matrix_kernels",

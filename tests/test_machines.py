@@ -10,8 +10,7 @@ import sys
 
 import pytest
 
-from qdrank.store.machine import _processor, machine_record
-from qdrank.store.manifest import manifest_text
+from qdrank.store.manifest import _processor, machine_record, manifest_text
 
 KERNELS = {"aarch64": ("ARMV8", "NEOVERSEN1"), "x86_64": ("Haswell", "Nehalem")}.get(platform.machine(), ())
 
@@ -27,7 +26,7 @@ from qdrank.learners.classic.linear import ListNet
 from qdrank.learners.ranksvm.preferences import prepare
 from qdrank.learners.ranksvm.estimator import RankSVM
 from qdrank.measures.compute import measure
-from qdrank.store.machine import machine_record
+from qdrank.store.manifest import machine_record
 
 rng = np.random.default_rng(7)
 n, size, d = 160, 25, 40

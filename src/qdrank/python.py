@@ -17,7 +17,7 @@ from qdrank.commands.evaluate import USUAL
 from qdrank.commands.run_tables import RunTable, text_table
 from qdrank.datasets.runs.given import qrels_of, run_of
 from qdrank.datasets.runs.model import Run
-from qdrank.datasets.runs.naming import distinct_names
+from qdrank.datasets.runs.reading import distinct_names
 from qdrank.datasets.runs.writing import write_run
 from qdrank.errors import AnyPath, InputError
 from qdrank.evaluation.run_files import measured_run, named_run
@@ -75,7 +75,7 @@ def evaluate(
     measured = [measured_run(run, judged, "", wanted) for run in _runs(runs, names)]
     table = RunTable(judged.words, measured, wanted)
     if baseline:
-        from qdrank.evaluation.against import differences  # loads Arrow
+        from qdrank.evaluation.comparison import differences  # loads Arrow
 
         other = named_run(measured, baseline)
         table = replace(table, baseline=other.name, differences=differences(measured, other, wanted))

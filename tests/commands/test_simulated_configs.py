@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from qdrank.cli import main
-from qdrank.datasets.simulated.affine import simulate_affine
+from qdrank.datasets.simulated.known import simulate_affine
 
 
 @pytest.mark.parametrize("name", ["affine", "first"])

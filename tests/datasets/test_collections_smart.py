@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qdrank.datasets.collections.beir import read_nfcorpus
-from qdrank.datasets.collections.ohsumed import read_ohsumed
-from qdrank.datasets.collections.smart import SmartForm, read_smart
+from qdrank.datasets.collections.smart import SmartForm, read_ohsumed, read_smart
 from qdrank.errors import InputError
 
 DOCUMENTS = """.I 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from qdrank.datasets.topics import topics_table
+from qdrank.datasets.columns import topics_table
 from qdrank.store import read, write
 
 

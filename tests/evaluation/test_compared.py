@@ -10,11 +10,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from qdrank.errors import InputError
-from qdrank.evaluation.against import differences
-from qdrank.evaluation.comparison import compare, corrected_p
-from qdrank.evaluation.pairs import Pairs
+from qdrank.evaluation.comparison import compare, corrected_p, differences
 from qdrank.evaluation.run_files import MeasuredRun
-from qdrank.evaluation.values import pairs
+from qdrank.evaluation.values import Pairs, pairs
 from qdrank.figures.style import error_bars
 
 

@@ -10,8 +10,7 @@ from qdrank.errors import InputError
 from qdrank.evaluation.deciding import QUERIES, SEEDS, THESE_WORLDS, VALUES, decide
 from qdrank.evaluation.declared import CLAIM_KINDS, FAILS, HOLDS, UNCLEAR, Claim, Declaration
 from qdrank.evaluation.estimates import over_queries
-from qdrank.evaluation.observations import load_observations, observations_table
-from qdrank.evaluation.values import Values
+from qdrank.evaluation.values import Values, load_observations, observations_table
 from qdrank.figures.verdicts import (
     CANNOT_TELL,
     CHECKS,

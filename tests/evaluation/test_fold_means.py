@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qdrank.errors import InputError
-from qdrank.evaluation.pairs import fold_means
+from qdrank.evaluation.values import fold_means
 
 
 @given(st.lists(st.tuples(st.floats(0, 1), st.sampled_from(["fold1", "fold2", "fold3"])), min_size=1, max_size=20))

@@ -11,8 +11,8 @@ import pytest
 from qdrank.aggregators import AGGREGATORS
 from qdrank.errors import InputError
 from qdrank.evaluation.published import AGREES, agreement, compare_published, load_expected, right_method_nearest
+from qdrank.evaluation.values import FoldMeans
 from qdrank.learners import LEARNERS
-from qdrank.measures import FoldMeans
 
 TOY = """
 dataset: toy

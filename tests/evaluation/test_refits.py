@@ -11,18 +11,16 @@ from qdrank.errors import InputError
 from qdrank.evaluation.comparison import compare
 from qdrank.evaluation.deciding import decide
 from qdrank.evaluation.declared import UNCLEAR, Claim, Declaration, Rules
-from qdrank.evaluation.estimates import over_queries
-from qdrank.evaluation.observations import load_observations, observations_table
-from qdrank.evaluation.pairs import Pairs
-from qdrank.evaluation.refits import (
+from qdrank.evaluation.estimates import (
     column_ends,
     doubt,
+    over_queries,
     over_refits,
     over_these_seeds,
     shown_mean,
     table_ends,
 )
-from qdrank.evaluation.values import Values, cube, difference, pairs
+from qdrank.evaluation.values import Pairs, Values, cube, difference, load_observations, observations_table, pairs
 from qdrank.evaluation.verdicts import decide_by_estimates
 from qdrank.figures.method_tables import spread_of_fits
 from qdrank.store import read, write

@@ -9,9 +9,9 @@ from scipy import stats
 from qdrank.errors import InputError
 from qdrank.evaluation.comparison import Comparison, compare, guarded
 from qdrank.evaluation.intervals import bootstrap_interval
-from qdrank.evaluation.pairs import Pairs, join
 from qdrank.evaluation.power import detectable_difference, power
 from qdrank.evaluation.significance import holm, paired_t, permutation, wilcoxon
+from qdrank.evaluation.values import Pairs, join
 
 
 def pairs_of(differences) -> Pairs:

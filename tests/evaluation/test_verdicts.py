@@ -14,8 +14,7 @@ from scipy import stats
 
 from qdrank.errors import InputError
 from qdrank.evaluation.declared import CLAIM_KINDS, FAILS, HOLDS, UNCLEAR, Claim, Declaration, Rules
-from qdrank.evaluation.estimates import Estimate, over_queries, over_seeds
-from qdrank.evaluation.refits import over_these_seeds
+from qdrank.evaluation.estimates import Estimate, over_queries, over_seeds, over_these_seeds
 from qdrank.evaluation.verdicts import (
     claim_p_value,
     decide_by_estimates,

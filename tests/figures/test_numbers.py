@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qdrank.errors import InputError
-from qdrank.evaluation.refits import column_ends
+from qdrank.evaluation.estimates import column_ends
 from qdrank.figures.numbers import by_measure, chosen, numbers, where
 from qdrank.store import table_of
 

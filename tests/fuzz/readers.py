@@ -13,14 +13,13 @@ import numpy as np
 import pyarrow as pa
 
 from qdrank.commands.evaluate import evaluate
-from qdrank.datasets import registry
+from qdrank.datasets import sources
 from qdrank.datasets.collections.beir import read_beir
-from qdrank.datasets.collections.ohsumed import read_ohsumed
-from qdrank.datasets.collections.smart import SmartForm, read_smart
-from qdrank.datasets.letor.importing import import_letor
+from qdrank.datasets.collections.smart import SmartForm, read_ohsumed, read_smart
+from qdrank.datasets.letor.conversion import import_letor
 from qdrank.datasets.letor.reader import load_letor
 from qdrank.datasets.runs.reading import read_qrels, read_run
-from qdrank.store import digest, read, write
+from qdrank.store import read, tables, write
 from qdrank.store.manifest import digests
 from qdrank.workflow.config_files import load_sources, resolve
 from qdrank.workflow.plan import plan
@@ -107,12 +106,12 @@ def _resealed(folder: Path) -> object:
     """Read an artifact whose digest was made anew after the change, as someone with bad intent could."""
     path = folder / "judged.parquet"
     content = path.read_bytes()
-    place = content.rfind(digest.KEY)
+    place = content.rfind(tables.KEY)
     if place >= 0:
         place = content.find(b"\x40", place) + 1
-        path.write_bytes(content[:place] + digest.BLANK + content[place + 64 :])
+        path.write_bytes(content[:place] + tables.BLANK + content[place + 64 :])
         try:
-            digest.seal(path)
+            tables.seal(path)
         except ValueError:
             path.write_bytes(content)
     return read(path, "judged")
@@ -153,7 +152,7 @@ def readers(folder: Path) -> dict[str, Reader]:
         "smart": Reader(SMART_FILES, lambda f: read_smart(f, SMART_FORM), (b".I", b".I 1", b".W\n", b".X", *NUMBERS)),
         "ohsumed": Reader(ohsumed, read_ohsumed, (b"<top>", b"</top>", b"<num>", b".U", b".I 1", *NUMBERS)),
         "config": Reader({"mine.yaml": CONFIG}, _planned, YAML),
-        "registry": Reader({"table.yaml": TABLE}, lambda f: registry.load(f / "table.yaml"), YAML),
+        "registry": Reader({"table.yaml": TABLE}, lambda f: sources.load(f / "table.yaml"), YAML),
         "store": Reader({"judged.parquet": parquet}, lambda f: read(f / "judged.parquet", "judged")),
         "store, sealed anew": Reader({"judged.parquet": parquet}, _resealed),
         "digest": Reader({"judged.parquet": parquet, "notes.txt": b"a"}, digests),

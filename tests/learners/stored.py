@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from qdrank.rankers.served import kind_of
 from qdrank.rankers.state import from_state_table, state_table
-from qdrank.rankers.stored import kind_of
 
 
 def stored(learner: Any) -> Any:

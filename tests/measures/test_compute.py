@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from qdrank.errors import InputError
-from qdrank.measures import CONVENTIONS, average_precision, fold_means, measure, ndcg
+from qdrank.evaluation.values import fold_means
+from qdrank.measures import CONVENTIONS, average_precision, measure, ndcg
 
 Y = np.array([0, 2, 1, 0, 0, 1])
 SCORES = np.array([3.0, 2.0, 1.0, 0.5, 0.5, 0.5])

@@ -12,10 +12,10 @@ from qdrank.datasets.simulated.tables import write_simulated
 from qdrank.queries.artifacts import VectorOptions, describe_queries
 from qdrank.queries.recipe import document_vectors
 from qdrank.rankers.documents import fold_documents
-from qdrank.rankers.reference import OneFeature
+from qdrank.rankers.one_model import OneFeature
 from qdrank.rankers.served import ServedRanker, write_ranker
 from qdrank.store import read
-from qdrank.store.lists import list_matrix
+from qdrank.store.tables import list_matrix
 from tests.mistakes.planted import Mistake, command
 
 NEW = "0 qid:1 1:0.5 2:0.1 3:1 4:0 #docid = a\n0 qid:1 1:0.2 2:0.3 3:1 4:0 #docid = b\n"

@@ -26,7 +26,7 @@ from qdrank.pages.queries import evenly, query_map
 from qdrank.queries.vectors import PrincipalComponents
 from qdrank.registry import loaded
 from qdrank.store import write
-from qdrank.store.lists import list_column
+from qdrank.store.tables import list_column
 from qdrank.studies import STUDIES
 from qdrank.studies.study import Study
 from qdrank.workflow.config import WholeSettings

@@ -7,11 +7,11 @@ import itertools
 import numpy as np
 import pytest
 
-from qdrank.datasets.runs.features import judged_runs
-from qdrank.datasets.simulated.two_runs import two_runs
+from qdrank.datasets.runs.joined import judged_runs
+from qdrank.datasets.simulated.known import two_runs
 from qdrank.errors import InputError
-from qdrank.queries.others import other_queries, other_rows
 from qdrank.queries.predictors import RunPredictors, first_scores, margins, text_predictors
+from qdrank.rankers.others import other_queries, other_rows
 
 
 def test_first_scores_and_margins_against_brute_force():

@@ -15,8 +15,7 @@ from qdrank.datasets.judged import Judged
 from qdrank.errors import InputError
 from qdrank.queries.vectors import Standardiser, query_vectors
 from qdrank.rankers.bilinear import Bilinear
-from qdrank.rankers.estimator import QueryDependent
-from qdrank.rankers.local_ranker import LocalRanker
+from qdrank.rankers.local_ranker import LocalRanker, QueryDependent
 from qdrank.rankers.one_model import LinearRanker, TreeRanker
 
 # Rankers of any features; those of runs refuse data that are no runs, so scikit-learn's checks cannot be run on them.

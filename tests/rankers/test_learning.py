@@ -17,6 +17,7 @@ from qdrank.learners import LEARNERS
 from qdrank.learners.choose import ValidationQueries
 from qdrank.learners.fitting import fit_seed
 from qdrank.queries.artifacts import Queries
+from qdrank.rankers.bilinear import Mixture
 from qdrank.rankers.documents import fold_documents
 from qdrank.rankers.learned import LearnerRanker
 from qdrank.rankers.learning import (
@@ -29,10 +30,9 @@ from qdrank.rankers.learning import (
 )
 from qdrank.rankers.local_ranker import LocalRanker
 from qdrank.rankers.methods import CLASSIC
-from qdrank.rankers.mixture import Mixture
 from qdrank.rankers.one_model import LinearRanker, TreeRanker
 from qdrank.rankers.state import from_state_table
-from qdrank.serving.loading import kind_of
+from qdrank.serving.ranking import kind_of
 from qdrank.store import read, write
 from qdrank.workflow.script import Job
 

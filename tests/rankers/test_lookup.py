@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from qdrank.queries import METRICS
 from qdrank.queries.neighbours import neighbours
-from qdrank.rankers import lookup
+from qdrank.rankers import ready
 from qdrank.rankers.knn import ALIKE, offline1, offline2
-from qdrank.rankers.lookup import Neighbourhoods, Offline1, Offline2, TrainingSpace
+from qdrank.rankers.ready import Neighbourhoods, Offline1, Offline2, TrainingSpace
 
 
 @given(
@@ -42,6 +42,6 @@ def test_lookups_are_those_of_the_study(seed: int, metric: str, choice: str, coa
     assert [second(vector) for vector in test] == offline2(of_test).tolist()
     for vector, row in zip(test, of_test, strict=True):
         assert set(space.neighbourhood(space.point(vector), k)) == set(row[:k])
-    with mock.patch.object(lookup, "_DENSE_MOST", 4096 if dense else 0):
+    with mock.patch.object(ready, "_DENSE_MOST", 4096 if dense else 0):
         first = Offline1(space, Neighbourhoods(of_train[:, :k], pairs, choice), largest)
     assert [first(vector) for vector in test] == offline1(of_test, of_train, pairs, [k], alike=choice)[k].tolist()

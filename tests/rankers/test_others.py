@@ -12,8 +12,8 @@ from qdrank.errors import InputError
 from qdrank.rankers.base import OwnModels
 from qdrank.rankers.one_model import LinearRanker
 from qdrank.rankers.others import OfOthers
+from qdrank.rankers.served import kind_of
 from qdrank.rankers.state import from_state_table
-from qdrank.rankers.stored import kind_of
 
 
 class VectorWeights(OwnModels):

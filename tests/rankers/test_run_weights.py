@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from qdrank.aggregators.fusion import fuse
-from qdrank.datasets.runs.features import judged_runs
-from qdrank.datasets.simulated.two_runs import two_runs
+from qdrank.datasets.runs.joined import judged_runs
+from qdrank.datasets.simulated.known import two_runs
 from qdrank.errors import InputError
 from qdrank.evaluation.run_files import measure_run
 from qdrank.learners.choose import ValidationQueries
@@ -23,7 +23,7 @@ from qdrank.rankers.run_weights import (
     weight_grid,
 )
 from qdrank.rankers.state import from_state_table
-from qdrank.serving.loading import kind_of
+from qdrank.serving.ranking import kind_of
 
 NORMS = ("min-max", "z-score", "rank")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qdrank.rankers.sizes import FEWEST_STORED, largest_used, neighbour_count, stored_neighbours
+from qdrank.queries.sizes import FEWEST_STORED, largest_used, neighbour_count, stored_neighbours
 
 KS = st.lists(st.one_of(st.floats(0.001, 1), st.integers(2, 5000).map(float)), max_size=6)
 

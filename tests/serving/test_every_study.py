@@ -7,7 +7,7 @@ import pytest
 
 from qdrank.datasets.judged import load_judged
 from qdrank.queries.recipe import topics_of
-from qdrank.serving.loading import load_ranker
+from qdrank.serving.ranking import load_ranker
 from qdrank.store import read
 from qdrank.studies import STUDIES
 

@@ -21,11 +21,9 @@ from qdrank.learners.classic.trees import BoostedRegression, LambdaMART
 from qdrank.learners.ranksvm.estimator import RankSVM
 from qdrank.rankers.documents import FoldDocuments, fold_documents
 from qdrank.rankers.learned import LearnerRanker
-from qdrank.rankers.one_model import LinearRanker, TreeRanker
-from qdrank.rankers.reference import OneFeature
+from qdrank.rankers.one_model import LinearRanker, OneFeature, TreeRanker
 from qdrank.rankers.served import ServedRanker, write_ranker
-from qdrank.serving.export.plain import next_up, plain_model, raw_thresholds
-from qdrank.serving.export.texts import SOLR_SLACK, without_slack
+from qdrank.serving.plain import SOLR_SLACK, next_up, plain_model, raw_thresholds, without_slack
 from qdrank.single_precision import numbers, places
 from qdrank.store import write
 

@@ -17,9 +17,9 @@ import pytest
 
 from qdrank.aggregators import AGGREGATORS
 from qdrank.cli import main
+from qdrank.datasets.columns import topics_table
 from qdrank.datasets.judged import Judged, load_judged
 from qdrank.datasets.simulated.tables import write_simulated
-from qdrank.datasets.topics import topics_table
 from qdrank.errors import InputError
 from qdrank.learners import LEARNERS
 from qdrank.learners.atvt.estimator import ATVT
@@ -29,19 +29,17 @@ from qdrank.learners.ranksvm.estimator import RankSVM
 from qdrank.queries.artifacts import VectorOptions, describe_queries
 from qdrank.queries.recipe import document_vectors
 from qdrank.rankers import RANKERS as REGISTRY
-from qdrank.rankers.bilinear import Bilinear
+from qdrank.rankers.bilinear import Bilinear, Mixture
 from qdrank.rankers.documents import fold_documents
 from qdrank.rankers.evidence import DocumentPrior, NeighbourEvidence
 from qdrank.rankers.learned import LearnerRanker, WithQueryVectors
 from qdrank.rankers.local_ranker import LocalRanker
-from qdrank.rankers.mixture import Mixture
-from qdrank.rankers.one_model import LinearRanker, TreeRanker, WithEvidence
+from qdrank.rankers.one_model import LinearRanker, OneFeature, TreeRanker, WithEvidence
 from qdrank.rankers.ready import ReadyModels
-from qdrank.rankers.reference import OneFeature
 from qdrank.rankers.served import ServedRanker, write_ranker
-from qdrank.serving.loading import kind_of, load_ranker
+from qdrank.serving.ranking import kind_of, load_ranker
 from qdrank.store import read, write
-from qdrank.store.lists import list_matrix
+from qdrank.store.tables import list_matrix
 from qdrank.studies import STUDIES
 
 TREES = {"rounds": 5, "leaves": 4, "min_leaf": 2}

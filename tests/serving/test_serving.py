@@ -23,12 +23,11 @@ from qdrank.errors import InputError
 from qdrank.learners.base import fitted_names
 from qdrank.learners.ranksvm.estimator import RankSVM
 from qdrank.queries.artifacts import VectorOptions, describe_queries, load_queries
-from qdrank.queries.fitted import metric_table, scale_table
-from qdrank.queries.graph import GraphOptions, neighbours_table
+from qdrank.queries.graph import GraphOptions, metric_table, neighbours_table, scale_table
 from qdrank.queries.recipe import topics_of
+from qdrank.queries.sizes import Setting, neighbour_count
 from qdrank.rankers.one_model import LinearRanker
-from qdrank.rankers.sizes import Setting, neighbour_count
-from qdrank.serving.loading import load_ranker
+from qdrank.serving.ranking import load_ranker
 from qdrank.store import CorruptArtifact, read, write
 from qdrank.studies.geng2008 import STUDY
 from qdrank.studies.geng2008.fold import write_fold

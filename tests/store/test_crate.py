@@ -10,8 +10,7 @@ import pytest
 
 from qdrank.errors import InputError
 from qdrank.store import write
-from qdrank.store.crate import NAME, crate_text
-from qdrank.store.manifest import changed, manifest_text
+from qdrank.store.manifest import NAME, changed, crate_text, manifest_text
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qdrank.errors import InputError
-from qdrank.store.lists import list_column, list_matrix, open_list_column
+from qdrank.store.tables import list_column, list_matrix, open_list_column
 
 
 @given(st.integers(0, 6), st.integers(0, 4), st.sampled_from([np.float32, np.float64, np.int32]), st.booleans())

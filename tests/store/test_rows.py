@@ -8,7 +8,7 @@ import pytest
 
 from qdrank.errors import InputError
 from qdrank.store import read, write
-from qdrank.store.lists import joined, list_column, no_rows, repeated
+from qdrank.store.tables import joined, list_column, no_rows, repeated
 
 
 def test_a_value_is_repeated_with_the_type_of_the_store() -> None:

@@ -10,8 +10,8 @@ import pytest
 
 from qdrank.errors import InputError
 from qdrank.store import read, write, writing
-from qdrank.store.digest import seal
 from qdrank.store.schemas import SHAPES, conform
+from qdrank.store.tables import seal
 
 SCORES = {"query_id": ["1", "1"], "doc_id": ["a", "b"], "score": [0.5, -1.0]}
 

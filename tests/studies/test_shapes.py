@@ -9,8 +9,9 @@ from qdrank.store.schemas import SHAPES, Shape
 
 
 def study_shapes(project: Path) -> list[Shape]:
-    files = sorted((project / "src" / "qdrank" / "studies").glob("*/shapes.py"))
-    modules = [import_module(f"qdrank.studies.{path.parent.name}.shapes") for path in files]
+    files = sorted((project / "src" / "qdrank" / "studies").glob("*/*.py"))
+    own = [path for path in files if "_SHAPE = Shape(" in path.read_text()]
+    modules = [import_module(f"qdrank.studies.{path.parent.name}.{path.stem}") for path in own]
     return [value for module in modules for value in vars(module).values() if isinstance(value, Shape)]
 
 

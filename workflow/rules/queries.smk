@@ -61,7 +61,7 @@ for _name, _folds in run.by_folds("find_neighbours").items():
             mem_mb=memory(500, 15 + 150 * run.neighbours_used()[0]),
             runtime=minutes(30, 0.5),
         params:
-            call="qdrank.rankers.neighbour_lists:write_neighbours",
+            call="qdrank.queries.graph:write_neighbours",
             options=settings.neighbours.model_dump(),
             used=run.neighbours_used(),
         script:

@@ -88,7 +88,7 @@ rule write_crate:
         mem_mb=memory(300, 0),
         runtime=minutes(15),
     params:
-        call="qdrank.store.crate:write_crate",
+        call="qdrank.store.manifest:write_crate",
         title="qdrank on "
         + ", ".join(dataset.title for dataset in planned.datasets.values()),
     script:

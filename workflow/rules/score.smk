@@ -28,7 +28,7 @@ for _name, _folds in run.by_folds("score_reference", WITH_FEATURES).items():
             mem_mb=memory(500, 1.4),
             runtime=minutes(15, 0.05),
         params:
-            call="qdrank.rankers.reference:write_reference",
+            call="qdrank.rankers.one_model:write_reference",
         script:
             "../../scripts/run_step.py"
 
@@ -50,7 +50,7 @@ rule retrieve:
         mem_mb=memory(2000, 2),
         runtime=minutes(30, 0.2),
     params:
-        call="qdrank.evaluation.first_stages:write_first_stages",
+        call="qdrank.rankers.first_stage:write_first_stages",
         options=lambda wc: dict(planned.datasets[wc.dataset].options),
         settings=settings.text.model_dump(),
         measure=settings.learners.measure,

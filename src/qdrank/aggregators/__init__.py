@@ -9,7 +9,7 @@ from qdrank.registry import Registry
 AGGREGATORS = Registry(
     "aggregator",
     {
-        "bordacount": "qdrank.aggregators.borda:BordaCount",
+        "bordacount": "qdrank.aggregators.fusion:BordaCount",
         "cps-kendall": "qdrank.aggregators.cps:CPSKendall",
         "cps-footrule": "qdrank.aggregators.cps:CPSFootrule",
         "cps-spearman": "qdrank.aggregators.cps:CPSSpearman",

@@ -120,7 +120,7 @@ def check_own(dataset: PlannedDataset) -> None:
 
         parts_of(Path(dataset.options["folder"]), dataset.options["form"]["id"])
     elif like == "runs":
-        from qdrank.datasets.runs.importing import read_as_data
+        from qdrank.datasets.runs.dataset import read_as_data
 
         read_as_data(dataset.files, seed=0, **{key: value for key, value in dataset.options.items() if key != "like"})
     elif dataset.kind == "letor" and like is None:
@@ -140,11 +140,9 @@ def check_own(dataset: PlannedDataset) -> None:
 
 def check_simulated(name: str, options: Mapping[str, Any]) -> None:
     """Raise if the simulated data set ``name`` cannot be made with these settings."""
-    from qdrank.datasets.simulated.affine import AffineCopies
-    from qdrank.datasets.simulated.changing import changed_settings, checked_seed
     from qdrank.datasets.simulated.features import SIMULATIONS
-    from qdrank.datasets.simulated.simweb.settings import WebSimulation
-    from qdrank.datasets.simulated.two_runs import TwoRuns
+    from qdrank.datasets.simulated.known import AffineCopies, TwoRuns
+    from qdrank.datasets.simulated.settings import WebSimulation, changed_settings, checked_seed
 
     others = {"simweb": WebSimulation(), "affine": AffineCopies(), "two-runs": TwoRuns()}
     known: dict[str, Any] = SIMULATIONS | others

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from qdrank.datasets.fetching.presence import Found, available, instruction, mirror_root, status
-from qdrank.datasets.registry import Dataset, load
+from qdrank.datasets.sources import Dataset, load
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -11,13 +11,18 @@ from dataclasses import replace
 from itertools import zip_longest
 from pathlib import Path
 
+import numpy as np
+
 from qdrank.commands.run_tables import RUN_FORMATS, RunTable, aligned
+from qdrank.datasets.runs.model import Qrels, Run
 from qdrank.datasets.runs.reading import read_all_runs, read_qrels
 from qdrank.errors import AnyPath, InputError
-from qdrank.evaluation.explained import explained
-from qdrank.evaluation.run_files import MeasuredRun, is_letor, measured_files, named_run, told_apart
+from qdrank.evaluation.run_files import MeasuredRun, is_letor, judged_run, measured_files, named_run, told_apart
+from qdrank.evaluation.unjudged import depth_of
 from qdrank.measures import CONVENTIONS
+from qdrank.measures.compute import measure
 from qdrank.measures.names import parse
+from qdrank.measures.ranking import Judgements
 from qdrank.registry import did_you_mean
 
 #: What is measured of runs by default.
@@ -89,7 +94,7 @@ def run(args: argparse.Namespace) -> int:
     baseline = None if args.baseline is None else named_run(runs, args.baseline)
     table = RunTable(judged, runs, names, by_query=args.by_query)
     if baseline is not None:
-        from qdrank.evaluation.against import differences  # loads Arrow
+        from qdrank.evaluation.comparison import differences  # loads Arrow
 
         table = replace(table, baseline=baseline.name, differences=differences(runs, baseline, names))
     print(RUN_FORMATS[args.format](table), end="")
@@ -129,3 +134,27 @@ def evaluate(features: AnyPath, scores: AnyPath, names: Sequence[str] = CONVENTI
         parse(name)
     (run,) = measured_files(features, [scores], names)[1]
     return run
+
+
+def explained(run: Run, qrels: Qrels, query: str, name: str) -> tuple[float, list[tuple[str, str, str]]]:
+    """The value of a measure on a judged query; document, grade ("-": not judged) and what it adds, from the first rank on.
+
+    A document adds the value of the list up to it, minus the value of the list before it.
+    """
+    joined = judged_run(run, qrels)
+    at = joined.query_id.index(query)
+    start, stop = joined.offsets[at : at + 2].tolist()
+    own = slice(start, stop)
+    grade, known, score, doc = joined.grade[own], joined.judged[own], joined.score[own], joined.doc_id[own]
+    left, bounds = joined.unranked
+    missed = left[bounds[at] : bounds[at + 1]]
+    offsets = np.array([0, stop - start])
+    rows = Judgements(grade, offsets, doc).ranked(score, "docno").rows
+    shown = rows[: depth_of(name)]
+    place = np.argsort(rows)
+    upto = np.where(place[:, None] < np.arange(len(rows) + 1), score[:, None], -np.inf)
+    unranked = missed, np.array([0, len(missed)])
+    (values,) = measure([name], grade, upto, offsets, doc_ids=doc, unranked=unranked, judged=known).values()
+    grades = [str(one) if judged else "-" for one, judged in zip(grade[shown], known[shown], strict=True)]
+    adds = [f"{one:+.4f}" for one in np.diff(values[0])[: len(shown)]]
+    return float(values[0, -1]), list(zip(doc[shown].tolist(), grades, adds, strict=True))

@@ -11,10 +11,9 @@ from pathlib import Path
 
 from qdrank.commands.output import add_output, opened, refuse_unwritable
 from qdrank.errors import InputError
-from qdrank.serving.export.onnx import onnx
-from qdrank.serving.export.plain import PlainModel, WeightedSum, plain_model
-from qdrank.serving.export.texts import es_linear, es_xgboost, ranklib, solr
-from qdrank.serving.loading import load_ranker
+from qdrank.serving.onnx import onnx
+from qdrank.serving.plain import PlainModel, WeightedSum, es_linear, es_xgboost, plain_model, ranklib, solr
+from qdrank.serving.ranking import load_ranker
 from qdrank.store import read
 
 _Writer = Callable[[PlainModel, Sequence[str], str], str | bytes]

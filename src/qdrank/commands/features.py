@@ -44,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
         refuse_unwritable(path)
     judged, topics = features_of(args.data, args.queries, args.past)
 
-    from qdrank.datasets.letor.importing import letor_text
+    from qdrank.datasets.letor.conversion import letor_text
     from qdrank.store import write
 
     with opened(args.output) as file:

@@ -11,9 +11,8 @@ import numpy as np
 
 from qdrank.aggregators.fusion import FUSION_METHODS, NORMS, fuse
 from qdrank.commands.output import add_output, opened, refuse_unwritable
-from qdrank.datasets.runs.model import Qrels, Run
+from qdrank.datasets.runs.model import Qrels, Run, union_of
 from qdrank.datasets.runs.reading import read_all_runs
-from qdrank.datasets.runs.scaling import union_of
 from qdrank.datasets.runs.writing import run_lines
 from qdrank.errors import InputError
 
@@ -52,10 +51,10 @@ def fuse_by_models(runs: Sequence[Run], models: str, tag: str, queries: str | No
     tag : name of the fused run
     queries : file of the queries' texts, for rankers that look at them
     """
-    from qdrank.datasets.runs.features import judged_runs
-    from qdrank.datasets.runs.queries import read_texts
+    from qdrank.datasets.runs.dataset import read_texts
+    from qdrank.datasets.runs.joined import judged_runs
     from qdrank.queries.predictors import RunPredictors
-    from qdrank.serving.loading import load_ranker
+    from qdrank.serving.ranking import load_ranker
 
     ranker = load_ranker(models, None if models.endswith(".parquet") else WEIGHTS)
     runs = _as_learned(runs, ranker)

@@ -14,15 +14,14 @@ from numpy.typing import NDArray
 
 from qdrank.commands.features import PAST, QUERIES, features_of
 from qdrank.commands.output import add_output, opened, refuse_unwritable
-from qdrank.datasets.letor.ledger import Chunk
-from qdrank.datasets.letor.reader import letor_form, read_letor
+from qdrank.datasets.letor.reader import Chunk, letor_form, read_letor
 from qdrank.datasets.runs.writing import run_lines
 from qdrank.errors import InputError
 from qdrank.jobs import cores
 from qdrank.layout import FloatArray
 from qdrank.queries.recipe import topics_of
 from qdrank.rankers.served import ServedRanker
-from qdrank.serving.loading import DEFAULT, load_ranker
+from qdrank.serving.ranking import DEFAULT, load_ranker
 from qdrank.store import read
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from qdrank.datasets import registry
+from qdrank.datasets import sources
 from qdrank.datasets.fetching.fetch import fetch_all
 from qdrank.datasets.runs.model import Qrels, Run
 from qdrank.errors import InputError
@@ -62,9 +62,9 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _entry(dataset: str) -> registry.Dataset | None:
+def _entry(dataset: str) -> sources.Dataset | None:
     """The registered data set of this name; None for a folder."""
-    known = registry.load()
+    known = sources.load()
     if dataset in list(known):
         return known[dataset]
     if not Path(dataset).is_dir():
@@ -93,12 +93,12 @@ def collection_of(dataset: str, judgments: str | None = None) -> Collection:
     return collection
 
 
-def _systems(entry: registry.Dataset, best: str) -> tuple[Iterable[Run], Qrels, dict[str, Mapping[str, str]]]:
+def _systems(entry: sources.Dataset, best: str) -> tuple[Iterable[Run], Qrels, dict[str, Mapping[str, str]]]:
     """The systems of a set to aggregate, its judgments, and the parts of its queries."""
     from tempfile import TemporaryDirectory
 
     from qdrank.datasets.judged import load_judged
-    from qdrank.datasets.letor.importing import import_letor
+    from qdrank.datasets.letor.conversion import import_letor
     from qdrank.datasets.runs.model import judgments_of, system_runs
 
     paths = fetch_all(entry)
@@ -115,7 +115,7 @@ def _first_stages(
 ) -> tuple[Iterable[Run], Qrels, dict[str, Mapping[str, str]]]:
     """First stages of a text collection, its judgments, texts and, if it has one, its split."""
     from qdrank.datasets.collections.model import judged_queries_of
-    from qdrank.datasets.runs.queries import SPLIT
+    from qdrank.datasets.runs.dataset import SPLIT
     from qdrank.text.first_runs import FIRST_RUNS, first_runs, judgments_of
 
     collection = collection_of(args.dataset, args.judgments)

@@ -14,7 +14,7 @@ from qdrank.evaluation.run_files import MeasuredRun
 from qdrank.measures.names import parse
 
 if TYPE_CHECKING:
-    from qdrank.evaluation.against import Difference
+    from qdrank.evaluation.comparison import Difference
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,14 +9,13 @@ from typing import Literal
 
 import numpy as np
 
-from qdrank.datasets import registry
-from qdrank.datasets.columns import columns_table, feature_names
+from qdrank.datasets import sources
+from qdrank.datasets.columns import columns_table, feature_names, topics_table
 from qdrank.datasets.folds import roles
 from qdrank.datasets.judged import Judged, load_judged
-from qdrank.datasets.letor.importing import import_letor
+from qdrank.datasets.letor.conversion import import_letor
 from qdrank.datasets.letor.reader import document_names
 from qdrank.datasets.scaling import rank_features, turned_ranks
-from qdrank.datasets.topics import topics_table
 from qdrank.datasets.usable import refuse_unusable
 from qdrank.errors import InputError, placed
 from qdrank.layout import LAST, shuffled_within
@@ -33,7 +32,7 @@ _WRONG_END = 0.02
 def fetched_parts(dataset: str, listing: str | Path) -> dict[str, str]:
     """Part to path for a registered data set, from the list that fetching it left."""
     paths = json.loads(Path(listing).read_text(encoding="utf-8"))
-    return {part: paths[file.name] for part, file in registry.load()[dataset].by_part().items()}
+    return {part: paths[file.name] for part, file in sources.load()[dataset].by_part().items()}
 
 
 def import_features(

@@ -19,7 +19,7 @@ from qdrank.errors import InputError
 from qdrank.layout import FloatArray, IntArray, JoinedFeatures, pair_counts, query_index, query_offsets, rows_of_queries
 from qdrank.registry import did_you_mean
 from qdrank.store import open_artifact
-from qdrank.store.lists import list_column
+from qdrank.store.tables import list_column
 
 TextArray = NDArray[np.object_]
 

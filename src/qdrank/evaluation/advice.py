@@ -18,7 +18,7 @@ import numpy as np
 
 from qdrank.datasets.folds import ROLES, assign_parts, fold_names, roles
 from qdrank.datasets.judged import Judged, TextArray
-from qdrank.datasets.runs.features import judged_runs
+from qdrank.datasets.runs.joined import judged_runs
 from qdrank.datasets.runs.model import Qrels, Run
 from qdrank.errors import InputError
 from qdrank.evaluation.deciding import decide
@@ -29,8 +29,8 @@ from qdrank.evaluation.run_files import judged_run
 from qdrank.evaluation.values import Values
 from qdrank.layout import FloatArray, IntArray, rows_of
 from qdrank.learners.choose import ValidationQueries, choose
-from qdrank.queries.others import other_rows
 from qdrank.queries.predictors import RunPredictors
+from qdrank.rankers.others import other_rows
 from qdrank.rankers.run_scores import Norm, RunScores
 from qdrank.rankers.run_weights import (
     NeighbourWeights,

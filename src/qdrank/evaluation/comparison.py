@@ -1,4 +1,4 @@
-"""Everything that a table says about the difference between two rankers."""
+"""Everything that is said about the difference between two rankers, in a table or of a run and its baseline."""
 
 from __future__ import annotations
 
@@ -6,15 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import nan
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from qdrank.evaluation.declared import Rules
-from qdrank.evaluation.guard import lacking
+from qdrank.evaluation.declared import RULES_OF_RUNS, Rules
+from qdrank.evaluation.estimates import over_refits
 from qdrank.evaluation.intervals import Interval, table_interval
-from qdrank.evaluation.pairs import Pairs
-from qdrank.evaluation.power import detectable_difference
-from qdrank.evaluation.refits import over_refits
+from qdrank.evaluation.power import detectable_difference, lacking
 from qdrank.evaluation.significance import PairedTest, holm, paired_t, permutation, wilcoxon
+from qdrank.evaluation.values import Pairs, join
+from qdrank.measures.names import parse
+
+if TYPE_CHECKING:
+    from qdrank.evaluation.run_files import MeasuredRun
 
 DETECTABLE = "smallest detectable difference (power 0.8)"
 
@@ -54,7 +57,7 @@ class Comparison:
 
     @property
     def lacks(self) -> str:
-        """What is missing for a verdict (`qdrank.evaluation.guard`), in words; empty if nothing is."""
+        """What is missing for a verdict (`qdrank.evaluation.power`), in words; empty if nothing is."""
         return lacking(self.pairs.differences, self.level, self.rules)
 
     # Resampling takes most of the time of a table, and not every table shows what comes of it.
@@ -147,3 +150,32 @@ def compared_rows(
         {"method": name, "against": other, **one.columns(p)}
         for (name, other), one, p in zip(names, comparisons, corrected, strict=True)
     ]
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One run minus the baseline in one measure; ``p`` is the t test's, corrected for all differences of the table."""
+
+    run: str
+    measure: str
+    comparison: Comparison
+    p: float
+
+
+def pairs_of(run: MeasuredRun, baseline: MeasuredRun, measure: str) -> Pairs:
+    """Values of two runs, joined on the queries."""
+    return join(run.query_id, run.values[measure], baseline.query_id, baseline.values[measure])
+
+
+def differences(runs: Sequence[MeasuredRun], baseline: MeasuredRun, names: Sequence[str]) -> list[Difference]:
+    """Every other run against the baseline in every measure of quality; p-values are corrected together, after Holm.
+
+    Not in Judged: how much of a run was judged says nothing of how good it is.
+    """
+    tested = [name for name in names if parse(name).base != "judged"]
+    asked = [(run, name) for run in runs if run is not baseline for name in tested]
+    made = [
+        compare(pairs_of(run, baseline, name), seed=0, family=len(asked), rules=RULES_OF_RUNS) for run, name in asked
+    ]
+    corrected = corrected_p(made, family="all runs and measures")
+    return [Difference(run.name, name, one, p) for (run, name), one, p in zip(asked, made, corrected, strict=True)]

@@ -12,9 +12,8 @@ import pyarrow as pa
 
 from qdrank.errors import InputError
 from qdrank.evaluation.declared import CLAIM_KINDS, Claim, Declaration, Rules
-from qdrank.evaluation.estimates import Estimate, over_seeds
-from qdrank.evaluation.observations import Observations
-from qdrank.evaluation.refits import over_refits, over_these_seeds
+from qdrank.evaluation.estimates import Estimate, over_refits, over_seeds, over_these_seeds
+from qdrank.evaluation.values import Observations
 from qdrank.evaluation.verdicts import Verdict, decide_by_estimates, decide_exactly, family_sizes
 from qdrank.layout import FloatArray
 from qdrank.store.schemas import SHAPES

@@ -147,7 +147,7 @@ class Rules:
     ----------
     alpha : probability, at most, that any verdict of a family is wrong
     rare : share of all queries that an interval may not miss: its absence must be less likely than half the level
-    differing : effective number of queries that must differ (`qdrank.evaluation.guard`)
+    differing : effective number of queries that must differ (`qdrank.evaluation.power`)
     seeds : seeds that a statement about a kind of simulated world needs
     power : probability with which the smallest detectable difference would be found
     """

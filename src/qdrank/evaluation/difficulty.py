@@ -16,10 +16,9 @@ from numpy.typing import NDArray
 
 from qdrank.datasets.judged import Judged
 from qdrank.errors import InputError
-from qdrank.evaluation.pairs import Pairs
-from qdrank.evaluation.refits import doubt, table_ends
+from qdrank.evaluation.estimates import doubt, table_ends
 from qdrank.evaluation.significance import holm, paired_t
-from qdrank.evaluation.values import cube
+from qdrank.evaluation.values import Pairs, cube
 from qdrank.layout import FloatArray, IntArray
 
 #: Least and greatest number of relevant documents of each class; None: no limit.
@@ -126,7 +125,7 @@ def breakdown(
     -------
     one row per measure, class and method. ``p`` is of the paired t test, ``p_holm`` corrected for all classes and
     methods of a measure; both are missing for the baseline, and for queries without relevant documents. Where a
-    class has too few queries, or too few that differ (`qdrank.evaluation.guard`), there are means and differences but no
+    class has too few queries, or too few that differ (`qdrank.evaluation.power`), there are means and differences but no
     intervals and no p-values, and ``lacks`` says why; nor is there a p-value where the bootstrap does not confirm Student's
     interval.
     """

@@ -13,7 +13,7 @@ from scipy.special import ndtr, ndtri
 
 from qdrank.errors import InputError
 from qdrank.evaluation.declared import Rules
-from qdrank.evaluation.guard import lacking
+from qdrank.evaluation.power import lacking
 from qdrank.layout import FloatArray
 
 IntervalMethod = Literal["percentile", "bca"]
@@ -38,7 +38,7 @@ def bootstrap_interval(
     """Interval of the mean of ``values``, shape (n_queries,), over resamples of the queries.
 
     ``percentile`` takes the quantiles of the resampled means; ``bca`` corrects them for bias and skewness (Efron
-    1987). The result depends on the order of ``values``: `qdrank.evaluation.pairs.Pairs` are in order of query id.
+    1987). The result depends on the order of ``values``: `qdrank.evaluation.values.Pairs` are in order of query id.
     """
     x = np.asarray(values, dtype=np.float64)
     if x.ndim != 1 or len(x) < 2 or not np.isfinite(x).all():
@@ -58,7 +58,7 @@ def table_interval(
 ) -> Interval:
     """The interval of a mean as tables show it: BCa, or without ends (nan) where ``values`` lack what it needs.
 
-    That is enough queries and enough that differ (`qdrank.evaluation.guard`).
+    That is enough queries and enough that differ (`qdrank.evaluation.power`).
     """
     if lacking(values, 1 - level, rules):
         return Interval(nan, nan, level, "bca", resamples)

@@ -17,7 +17,7 @@ from qdrank.layout import LAST, FloatArray, rows_of
 from qdrank.measures import measure
 from qdrank.rankers.stages import RETRIEVERS
 from qdrank.store import read, write
-from qdrank.store.lists import repeated
+from qdrank.store.tables import repeated
 
 
 def document_ids(documents: Judged) -> pa.Table:

@@ -19,7 +19,8 @@ import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from qdrank.errors import InputError
-from qdrank.measures import FoldMeans, parse
+from qdrank.evaluation.values import FoldMeans
+from qdrank.measures import parse
 from qdrank.registry import did_you_mean
 
 N_FOLDS = 5

@@ -14,14 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qdrank.datasets.runs.model import Qrels, Run
-from qdrank.datasets.runs.naming import distinct_names
-from qdrank.datasets.runs.reading import read_qrels, read_runs
+from qdrank.datasets.runs.reading import distinct_names, read_qrels, read_runs
 from qdrank.datasets.runs.rows import first_row
 from qdrank.errors import AnyPath, InputError
 from qdrank.evaluation.score_files import Labels, read_labels, read_scores
 from qdrank.layout import FloatArray, IntArray, rows_of_queries
-from qdrank.measures.compute import measure
-from qdrank.measures.ties import TieValues, tie_values
+from qdrank.measures.compute import TieValues, measure, tie_values
 
 LETOR = "LETOR features"
 _SAME = "give the judgments of the collection that the run was made on"

@@ -19,7 +19,7 @@ from qdrank.evaluation.measuring import document_ids, joined_scores, retrieved_s
 from qdrank.layout import FloatArray
 from qdrank.rankers.stages import REFERENCE, RETRIEVERS
 from qdrank.store.atomic import write_text
-from qdrank.store.machine import machine_record
+from qdrank.store.manifest import machine_record
 
 _TIES = "no ties: scores in single precision that differ, tied documents in the order in which the study ranked them"
 

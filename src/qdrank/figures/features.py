@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from qdrank.evaluation.refits import shown_mean
+from qdrank.evaluation.estimates import shown_mean
 from qdrank.figures.numbers import where
 from qdrank.figures.palette import COLOURS, GREY, Look
 from qdrank.figures.pictures import forest, height_of, label_rows

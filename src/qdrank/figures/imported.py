@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from qdrank.datasets.importing import fetched_parts, import_features
-from qdrank.datasets.runs.importing import import_runs
+from qdrank.datasets.runs.dataset import import_runs
 from qdrank.figures.data import notes_table
 from qdrank.figures.tables import write_table
 

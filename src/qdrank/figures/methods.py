@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from qdrank.evaluation.deciding import decide
 from qdrank.evaluation.declared import Claim, Declaration
-from qdrank.evaluation.observations import observe
+from qdrank.evaluation.values import observe
 from qdrank.figures.method_tables import differences
 from qdrank.figures.numbers import bca_ends, chosen, numbers
 from qdrank.figures.tables import write_table

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from qdrank.evaluation.refits import column_ends, table_ends
+from qdrank.evaluation.estimates import column_ends, table_ends
 from qdrank.evaluation.values import cube
 from qdrank.layout import FloatArray
 

@@ -11,8 +11,8 @@ import pyarrow as pa
 
 from qdrank.datasets.judged import load_judged
 from qdrank.errors import InputError
-from qdrank.evaluation.pairs import fold_means
 from qdrank.evaluation.published import PublishedFigures, compare_published, load_expected, right_method_nearest
+from qdrank.evaluation.values import fold_means
 from qdrank.figures.learners import method_label
 from qdrank.figures.tables import write_table
 from qdrank.rankers.methods import CLASSIC

@@ -128,7 +128,7 @@ def error_bars(middle: Any, low: Any, high: Any) -> Any:
 def in_doubt(lacks: Iterable[str]) -> str:
     """Second line of a title: what is said of grey, open marks; nothing if there are none.
 
-    ``lacks`` are the reasons of all marks (`qdrank.evaluation.refits.doubt`), empty for those that stand.
+    ``lacks`` are the reasons of all marks (`qdrank.evaluation.estimates.doubt`), empty for those that stand.
     """
     reasons = dict.fromkeys(one.partition(":")[0] for one in lacks if one)
     return f"\ngrey, open: says nothing ({'; '.join(reasons)})" if reasons else ""

@@ -126,11 +126,9 @@ _PUBLIC = {
     "Definition": "qdrank.measures.definition",
     "Judgements": "qdrank.measures.ranking",
     "measure": "qdrank.measures.compute",
-    "tie_values": "qdrank.measures.ties",
+    "tie_values": "qdrank.measures.compute",
     "average_precision": "qdrank.measures.compute",
     "ndcg": "qdrank.measures.compute",
-    "FoldMeans": "qdrank.evaluation.pairs",
-    "fold_means": "qdrank.evaluation.pairs",
 }
 
 

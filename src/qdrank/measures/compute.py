@@ -1,19 +1,26 @@
-"""Measures by name: each ranking is sorted once, and all measures are taken from it."""
+"""Measures by name: each ranking is sorted once, and all measures are taken from it.
+
+Scores often tie, and tools break ties by the id of the document or by the order of the rows: neither means anything, and the
+value then depends on names. `tie_values` gives a measure over all orders of tied documents. The best order has better grades
+first within a run of ties, the worst has them last (documents that are not judged count below grade 0). The mean over all
+orders is computed exactly, by each `Definition.expected`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from qdrank.errors import InputError
-from qdrank.layout import FloatArray
+from qdrank.layout import FloatArray, IntArray, query_index
 from qdrank.measures import MEASURES
-from qdrank.measures.definition import Definition
+from qdrank.measures.definition import Definition, Tied
 from qdrank.measures.names import Measure, parse
-from qdrank.measures.ranking import Judgements, Ranking, TieOrder
+from qdrank.measures.ranking import Judgements, Ranking, TieOrder, tie_numbers
 
 _NO_CUTOFF = np.iinfo(np.int64).max
 
@@ -133,3 +140,40 @@ def ndcg(y: ArrayLike, scores: ArrayLike, offsets: ArrayLike, k: int = 10, conve
     """NDCG@k of each query, shape (n_queries,), or (n_queries, n_rankers) for a matrix of scores."""
     name = f"ndcg@{k}/{convention}"
     return measure([name], y, scores, offsets)[name]
+
+
+class TieValues(NamedTuple):
+    """A measure of each query over the orders of its tied documents, each of shape (n_queries,)."""
+
+    worst: FloatArray
+    expected: FloatArray
+    best: FloatArray
+
+
+def tie_values(
+    names: Iterable[str],
+    y: ArrayLike,
+    scores: ArrayLike,
+    offsets: ArrayLike,
+    *,
+    unranked: tuple[ArrayLike, ArrayLike] | None = None,
+    judged: ArrayLike | None = None,
+) -> dict[str, TieValues]:
+    """Each measure over the orders of tied documents; the parameters are those of `qdrank.measures.measure`."""
+    rankings = Rankings.of(Judgements(y, offsets, None, unranked, judged), np.asarray(scores))
+    values: dict[str, TieValues] = {}
+    for definition, only_judged, wanted in definitions(names):
+        judgements, own_scores = rankings.lists(only_judged)
+        columns = _columns(definition, judgements, own_scores, np.array([cutoff for cutoff, _ in wanted]))
+        values |= {m.name: TieValues(*(each[:, i] for each in columns)) for i, (_, m) in enumerate(wanted)}
+    return values
+
+
+def _columns(definition: Definition, judgements: Judgements, scores: FloatArray, cutoffs: IntArray) -> list[FloatArray]:
+    """Worst, expected and best values, each of shape (n_queries, n_cutoffs)."""
+    compared = judgements.compared(scores, definition.ties)
+    level = np.where(judgements.judged, judgements.grades, -1)
+    keys = -compared, query_index(judgements.offsets)
+    worst, best = (Ranking(judgements, np.lexsort((sign * level, *keys))) for sign in (1, -1))
+    tied = Tied(best, tie_numbers(compared[best.rows], judgements.offsets))
+    return [definition.values(worst, cutoffs), definition.expected(tied, cutoffs), definition.values(best, cutoffs)]

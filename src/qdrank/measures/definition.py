@@ -11,8 +11,7 @@ import numpy as np
 
 from qdrank.errors import InputError
 from qdrank.layout import FloatArray, IntArray
-from qdrank.measures.padded import ranks, sums_at
-from qdrank.measures.ranking import Judgements, Ranking, TieOrder
+from qdrank.measures.ranking import Judgements, Ranking, TieOrder, ranks, sums_at
 
 
 @dataclass(frozen=True, eq=False)

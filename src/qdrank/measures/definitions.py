@@ -9,8 +9,7 @@ import numpy as np
 from qdrank.layout import FloatArray, IntArray, query_index
 from qdrank.measures import gains
 from qdrank.measures.definition import Definition, Tied, by_ties
-from qdrank.measures.padded import blocks, ranks, sums_at
-from qdrank.measures.ranking import Judgements, Ranking
+from qdrank.measures.ranking import Judgements, Ranking, blocks, ranks, sums_at
 
 
 @dataclass(frozen=True, kw_only=True)

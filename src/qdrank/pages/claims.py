@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from qdrank.evaluation.deciding import decide, stamped, verdicts_table
-from qdrank.evaluation.observations import load_observations
+from qdrank.evaluation.values import load_observations
 from qdrank.figures.tables import write_table
 from qdrank.figures.verdicts import FOLDED, expected_errors, readable, titled, verdicts_overview
 from qdrank.registry import loaded

@@ -17,7 +17,7 @@ from qdrank.errors import InputError
 from qdrank.layout import FloatArray, rows_of
 from qdrank.queries.vectors import Missing, Pooling, Standardiser, query_vectors
 from qdrank.store import read
-from qdrank.store.lists import list_column, list_matrix
+from qdrank.store.tables import list_column, list_matrix
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,20 +1,26 @@
-"""The metric fitted on the training queries of a fold, and the k-NN graph, as artifacts."""
+"""What is fitted on the training queries of a fold, and the k-NN graph, as artifacts: scale, metric, neighbours."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from qdrank.datasets.judged import Judged
+from qdrank.datasets.judged import Judged, load_judged
 from qdrank.datasets.scaling import column_moments, inverse_deviation, scaled
 from qdrank.layout import FloatArray
 from qdrank.queries import METRICS
-from qdrank.queries.artifacts import Queries
+from qdrank.queries.artifacts import Queries, load_queries
 from qdrank.queries.metrics import Euclidean, preference_directions
 from qdrank.queries.neighbours import Search, neighbours
-from qdrank.store.lists import list_column
+from qdrank.queries.sizes import stored_neighbours
+from qdrank.queries.vectors import Standardiser
+from qdrank.store import read, write
+from qdrank.store.tables import list_column, list_matrix, open_list_column
 
 #: Number of queries per neighbour search.
 _TOGETHER = 2048
@@ -79,3 +85,62 @@ def neighbours_table(
         ).rows
     columns = [pa.array(queries.query_id, pa.string()), pa.array(queries.role, pa.string()), list_column(rows)]
     return pa.table(columns, names=["query_id", "role", "neighbours"]), metric
+
+
+def scale_table(scaler: Standardiser) -> pa.Table:
+    """The artifact ``fitted`` of a standardiser."""
+    kind = "zscore" if scaler.scale else "none"
+    return pa.concat_tables(
+        [_rows(kind, "mean", scaler.mean_[None, :]), _rows(kind, "deviation", scaler.scale_[None, :])]
+    )
+
+
+def load_scale(path: str | os.PathLike[str]) -> Standardiser:
+    """The standardiser that `scale_table` stored."""
+    table = read(path, "fitted")
+    scaler = Standardiser(scale=table.column("kind")[0].as_py() == "zscore")
+    scaler.mean_, scaler.scale_ = list_matrix(table.column("numbers"))
+    return scaler
+
+
+def metric_table(name: str, metric: Euclidean) -> pa.Table:
+    """The artifact ``fitted`` of the metric ``name``; a metric that learns nothing has one row without numbers."""
+    learned: FloatArray = getattr(metric, "map_", np.zeros((1, 0)))
+    return _rows(name, "map", learned)
+
+
+def load_metric(path: str | os.PathLike[str]) -> Euclidean:
+    """The metric that `metric_table` stored."""
+    table = read(path, "fitted")
+    return metric_with(table.column("kind")[0].as_py(), list_matrix(table.column("numbers")))
+
+
+def metric_with(name: str, learned: FloatArray) -> Euclidean:
+    """The metric ``name`` with its learned map, shape (n_columns, rank); of size 0 if it learns nothing."""
+    metric: Euclidean = METRICS[name]()
+    if learned.size:
+        metric.map_ = learned  # type: ignore[attr-defined]
+    return metric
+
+
+def _rows(kind: str, name: str, matrix: FloatArray) -> pa.Table:
+    n = len(matrix)
+    columns = {"kind": pa.array([kind] * n, pa.string()), "name": pa.array([name] * n, pa.string())}
+    columns |= {"row": pa.array(np.arange(n, dtype=np.int32)), "numbers": open_list_column(matrix.astype(np.float64))}
+    return pa.table(columns)
+
+
+def write_neighbours(
+    files: Mapping[str, str], out: Mapping[str, str], fold: str, *, options: Mapping[str, Any], used: Iterable[float]
+) -> None:
+    """Write the nearest training queries of every query of a fold, and what the metric learned.
+
+    ``files`` has ``judged`` if the metric learns from documents; ``used`` are the sizes of neighbourhoods that the run uses.
+    """
+    queries, wanted = load_queries(files["queries"]), GraphOptions(**options)
+    train = load_judged(files["judged"], ["features"]).of_role(fold, "train") if "judged" in files else None
+    if wanted.largest is None:
+        wanted = replace(wanted, largest=stored_neighbours(used, int(queries.is_train.sum())))
+    table, metric = neighbours_table(queries, wanted, train)
+    write(out["neighbours"], "neighbours", table)
+    write(out["metric"], "fitted", metric_table(wanted.metric, metric))

@@ -8,7 +8,7 @@ from qdrank.registry import Registry
 RANKERS = Registry(
     "ranker",
     {
-        "feature": "qdrank.rankers.reference:OneFeature",
+        "feature": "qdrank.rankers.one_model:OneFeature",
         "linear": "qdrank.rankers.one_model:LinearRanker",
         "learner": "qdrank.rankers.learned:LearnerRanker",
         "trees": "qdrank.rankers.one_model:TreeRanker",
@@ -18,7 +18,7 @@ RANKERS = Registry(
         "ready": "qdrank.rankers.ready:ReadyModels",
         "local": "qdrank.rankers.local_ranker:LocalRanker",
         "bilinear": "qdrank.rankers.bilinear:Bilinear",
-        "mixture": "qdrank.rankers.mixture:Mixture",
+        "mixture": "qdrank.rankers.bilinear:Mixture",
         "one-run": "qdrank.rankers.run_scores:OneRun",
         "fused-runs": "qdrank.rankers.run_scores:FusedRuns",
         "on-run-scores": "qdrank.rankers.run_scores:OnRunScores",

@@ -6,7 +6,7 @@ than those that are reranked. `Judged.ranked_instead` gives these documents thei
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
@@ -15,11 +15,13 @@ import numpy as np
 import pyarrow as pa
 
 from qdrank.datasets.collections.model import Collection
-from qdrank.datasets.judged import Judged, TextArray
+from qdrank.datasets.judged import Judged, TextArray, load_roles, scores_table
 from qdrank.layout import FloatArray
 from qdrank.learners.choose import Choice, ValidationQueries, choice_rows, choose
 from qdrank.rankers.stages import REFERENCE
+from qdrank.store import write
 from qdrank.text.bm25 import BM25
+from qdrank.text.extract import read_collection, text_settings
 from qdrank.text.feedback import Feedback, expanded_queries
 from qdrank.text.index import AnalysedQueries, FieldIndex, analyse_queries, build_index
 from qdrank.text.judged import TextSettings
@@ -149,3 +151,33 @@ def _tuned(
             yield setting, ValidationQueries.of(documents, measure=measure, seed=seed).values(scores)
 
     return choose(measured())
+
+
+def write_first_stages(
+    files: Mapping[str, str],
+    out: Mapping[str, str],
+    fold: str,
+    *,
+    options: Mapping[str, Any],
+    settings: Mapping[str, Any],
+    measure: str,
+    seed: int,
+    log: Callable[..., object] = lambda *_: None,
+) -> None:
+    """Write scores of the test queries by method, and the choices, to the paths in ``out``.
+
+    Parameters
+    ----------
+    files : has the artifact ``judged`` of the collection
+    options, settings : the collection, and the section ``text`` of the configuration (`qdrank.text.extract`)
+    measure, seed : as for every choice, see `qdrank.learners.choose`
+    """
+    collection, text = read_collection(**options), text_settings(settings, seed)
+    parts = load_roles(files["judged"], fold, ["vali", "test"], ["doc_id"])
+    grid = {"bm25": {"k1": settings["tried_k1"], "b": settings["tried_b"]}, "feedback": settings["feedback"]}
+    stages = first_stages(collection, text, parts, fold, grid=grid, measure=measure, seed=seed)
+    write(out["choices"], "choices", stages.choices)
+    for row in stages.choices.to_pylist():
+        log("%s, %s: %s %.4f%s", row["method"], row["setting"], row["measure"], row["value"], " chosen" * row["chosen"])
+    for name, (documents, scores) in stages.runs.items():
+        write(out[name], "scores", scores_table(documents, scores))

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from qdrank.datasets.judged import Judged
 from qdrank.errors import InputError
 from qdrank.layout import FloatArray, IntArray
-from qdrank.queries.others import other_queries
 from qdrank.rankers.base import OwnModels, QueryRanker, Validation
 
 
@@ -92,3 +94,19 @@ class OfOthers(QueryRanker):
         """Give the training documents to the ranker inside."""
         self.base.remember(*self.seen(train, vectors))
         return self
+
+
+_Value = TypeVar("_Value", bound=np.generic)
+
+
+def other_queries(n: int, seed: int) -> IntArray:
+    """Another query for each of ``n`` queries, along a random cycle through all of them; shape (n,)."""
+    circle = np.random.default_rng(seed).permutation(n)
+    other = np.empty_like(circle)
+    other[circle] = np.roll(circle, 1)
+    return other
+
+
+def other_rows(rows: NDArray[_Value], seed: int) -> NDArray[_Value]:
+    """Give each query the row of another one; shape as given."""
+    return rows[other_queries(len(rows), seed)]

@@ -27,10 +27,10 @@ from qdrank.layout import FloatArray, IntArray
 from qdrank.learners.choose import ValidationQueries, choose
 from qdrank.learners.fitting import jittered
 from qdrank.queries.profiles import Profiler, Similarity, profiler
+from qdrank.queries.sizes import neighbour_count
 from qdrank.rankers.base import OwnModels, Validation
 from qdrank.rankers.knn import random_neighbours
 from qdrank.rankers.run_scores import Norm, RunScores, count_runs, normalised
-from qdrank.rankers.sizes import neighbour_count
 
 #: Steps of the grid by number of runs.
 _STEPS = {2: 20, 3: 10}

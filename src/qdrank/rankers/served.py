@@ -8,7 +8,7 @@ tolerance of training.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -16,13 +16,16 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qdrank.aggregators import AGGREGATORS
 from qdrank.datasets.judged import Judged, TextArray, load_roles, scores_table
 from qdrank.errors import InputError
 from qdrank.layout import FloatArray, IntArray
+from qdrank.learners import LEARNERS
 from qdrank.queries.recipe import Recipe, topics_of
+from qdrank.rankers import RANKERS
 from qdrank.rankers.base import QueryRanker
 from qdrank.rankers.documents import DocumentView
-from qdrank.rankers.state import state_table
+from qdrank.rankers.state import from_state_table, state_table
 from qdrank.store import read, write
 
 
@@ -160,3 +163,20 @@ def write_method(to: str, kept: str, served: ServedRanker, test: Judged, scores:
         scores = served.ranker.predict(test, np.zeros((test.n_queries, 0)))
     write(to, "scores", scores_table(test, scores))
     write_ranker(kept, served)
+
+
+def kind_of(name: str) -> Any:
+    """The class with the name of a stored object that belongs to no study: a ranker or its part, a learner, an aggregator."""
+    for served in (ServedRanker, ServedRuns):
+        if name == served.NAME:
+            return served
+    for registry in (RANKERS, LEARNERS, AGGREGATORS):
+        if name in registry:
+            return registry[name]
+    raise InputError(f"a ranker of an unknown kind, {name!r}", fix="read it with the version that wrote it")
+
+
+def read_ranker(path: str | os.PathLike[str], kind: Callable[[str], Any] = kind_of) -> ServedRanker:
+    """The ranker in a file; ``kind`` gives the class of a name."""
+    ranker: ServedRanker = from_state_table(read(path, "rankers"), kind)
+    return ranker

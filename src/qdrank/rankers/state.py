@@ -13,7 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from qdrank.learners.base import fitted_names
-from qdrank.store.lists import list_matrix, open_list_column
+from qdrank.store.tables import list_matrix, open_list_column
 
 Arrays = dict[str, NDArray[Any]]
 #: Name of the description among the arrays of the artifact.

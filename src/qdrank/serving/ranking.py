@@ -1,9 +1,15 @@
-"""Scores for new queries in one call, as ``qdrank.rank``."""
+"""Rankers of a finished run by the names of their methods, and scores for new queries in one call, as ``qdrank.rank``.
+
+ranker = load_ranker("results/mq2008/fold1", method="knn-offline1")
+scores = ranker.score(X)
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,7 +17,108 @@ from numpy.typing import NDArray
 
 from qdrank.errors import InputError
 from qdrank.layout import FloatArray, query_offsets
-from qdrank.serving.loading import load_ranker
+from qdrank.rankers import served
+from qdrank.rankers.served import ServedRanker
+from qdrank.rankers.stages import FIRST_STAGES
+from qdrank.registry import did_you_mean, loaded
+from qdrank.studies import STUDIES, stored_kinds
+from qdrank.workflow.recorded import command, recorded_options
+
+#: Folder of the rankers, within the folder of a fold.
+FOLDER = "served"
+DEFAULT = "knn-offline1"
+
+
+def load_ranker(
+    folder: str | os.PathLike[str], method: str | None = None, *, k: float | None = None, lam: float | None = None
+) -> ServedRanker:
+    """Load a method of a fold.
+
+    Parameters
+    ----------
+    folder : a fold's results, for instance ``results/mq2008/fold1``, or one file of its folder ``served``
+    method : any method that a study scored, such as "single" or "knn-offline1" (the default)
+    k, lam : number of neighbours (up to 1: a share of the training queries) and lambda; by default those that the study
+        chose. Others must have been trained, and are read from the models in the folder.
+
+    Raises
+    ------
+    InputError : if there is no such ranker, or its models were not trained with these settings
+    CorruptArtifact : if a file was changed after it was written
+    """
+    path = _file_of(Path(folder), method)
+    ranker = served.read_ranker(path, kind_of)
+    fold = path.parent.parent
+    if k is not None or lam is not None:
+        ranker = _retuned(ranker, fold, k, lam)
+    if ranker.ranker.needs("TRAINING"):
+        ranker.remember(fold)
+    return ranker
+
+
+def kind_of(name: str) -> Any:
+    """The class with the name of a stored object, be it of a study or general."""
+    kinds = stored_kinds()
+    return loaded(kinds[name]) if name in kinds else served.kind_of(name)
+
+
+def _retuned(ranker: ServedRanker, fold: Path, k: float | None, lam: float | None) -> ServedRanker:
+    """The ranker with other settings, which its study finds among the models in the folder of the fold."""
+    retune = STUDIES[ranker.study].retune if ranker.study else ""
+    if not retune:
+        raise InputError(
+            f"the settings of {ranker.method} are those that validation chose", fix="leave out k and lambda"
+        )
+    return replace(ranker, ranker=loaded(retune)(ranker.method, ranker.ranker, fold, k, lam))
+
+
+# ---- files ---------------------------------------------------------------------------------------------------------
+
+
+def _file_of(folder: Path, method: str | None) -> Path:
+    """The file of a method; ``folder`` may be the file itself."""
+    if folder.suffix == ".parquet":
+        if method is not None and folder.stem not in (method, dict(_short_names()).get(method)):
+            raise InputError(f"this is the ranker {folder.stem}, not {method}", file=folder, fix="leave out the method")
+        return folder
+    place = folder / FOLDER
+    path = place / f"{method or DEFAULT}.parquet"
+    if path.is_file():
+        return path
+    return place / f"{_long_name(place, method or DEFAULT)}.parquet"
+
+
+def _long_name(place: Path, method: str) -> str:
+    """The method that a short name stands for; raise if it has no file."""
+    folders, short = (place, place.parent / "scores"), dict(_short_names())
+    there, scored = (sorted(file.stem for file in folder.glob("*.parquet")) for folder in folders)
+    name = short.get(method, method)
+    if name in there:
+        return name
+    if name in scored or not (there or scored):
+        path = place / f"{name}.parquet"
+        if name in FIRST_STAGES and there:
+            fix = "qdrank features gives new queries the score of their first stage as a feature"
+            raise InputError(f"{name} searches the collection, and ranks no rows of features", file=path, fix=fix)
+        raise InputError(f"there is no ranker {name}", file=path, fix=_how_to_make(path))
+    if name == DEFAULT:
+        fix = f"name one of the methods that are: {', '.join(there or scored)}"
+        raise InputError(f"{DEFAULT}, the default method, is not here", file=place, fix=fix)
+    known = [*(there or scored), *(alias for alias, of in short.items() if of in there and alias != of)]
+    raise InputError(f"unknown method {method!r}", file=place, fix=did_you_mean(method, known))
+
+
+def _short_names() -> Iterator[tuple[str, str]]:
+    """Short names that studies give to methods, and the methods."""
+    return (pair for study in STUDIES for pair in STUDIES[study].served.items())
+
+
+def _how_to_make(path: Path) -> str:
+    """How to make a ranker, with the configuration used for its results."""
+    results = path.parents[3] if len(path.parents) > 3 else path.parent
+    if recorded_options(results) is None:
+        return "give the folder of a fold of a finished run, such as results/mq2008/fold1"
+    return f"make it: {command(results, path.relative_to(results.parent))}"
 
 
 def rank(
@@ -29,7 +136,7 @@ def rank(
     """Score the documents of new queries with the models of a study; higher scores are better.
 
     Every call reads the models. To score many queries one by one, read them once with
-    `qdrank.serving.loading.load_ranker`.
+    `qdrank.serving.ranking.load_ranker`.
 
     Parameters
     ----------

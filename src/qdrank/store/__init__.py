@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from qdrank.store.atomic import atomic_path, write_text
-from qdrank.store.digest import CorruptArtifact, verify
-from qdrank.store.tables import ArtifactWriter, open_artifact, read, table_of, write, writing
+from qdrank.store.tables import ArtifactWriter, CorruptArtifact, open_artifact, read, table_of, verify, write, writing
 
 __all__ = [
     "ArtifactWriter",

@@ -1,4 +1,4 @@
-"""The shapes of artifacts that several stages share. A study keeps its own in its folder, in ``shapes.py``.
+"""The shapes of artifacts that several stages share. A study keeps its own in its folder.
 
 A shape names its columns and their types. ``Vector`` columns are fixed-size lists whose width depends on the data
 (number of features, number of neighbours) and is the same in every row. Measures, tables and the numbers behind

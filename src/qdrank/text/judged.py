@@ -12,17 +12,16 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from qdrank.datasets.collections.model import Collection, Note, Notebook
-from qdrank.datasets.columns import columns_table
+from qdrank.datasets.columns import columns_table, topics_table
 from qdrank.datasets.judged import judged_table, with_missed
-from qdrank.datasets.topics import topics_table
 from qdrank.errors import InputError
 from qdrank.layout import FloatArray, IntArray, query_offsets
 from qdrank.store import write
 from qdrank.text.analyser import Analyser
 from qdrank.text.bm25 import BM25
-from qdrank.text.features import REFERENCES, column_names, feature_values, web_columns
 from qdrank.text.index import AnalysedQueries, FieldIndex, analyse_queries, build_index
 from qdrank.text.models import Constants
+from qdrank.text.rank_features import REFERENCES, column_names, feature_values, web_columns
 from qdrank.text.retrieve import (
     Candidates,
     RankedDocuments,

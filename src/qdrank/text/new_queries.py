@@ -21,16 +21,16 @@ from qdrank.datasets.collections.beir import read_queries
 from qdrank.datasets.collections.model import Collection, Documents, JudgedPairs, Query
 from qdrank.datasets.collections.smart import read_smart_queries
 from qdrank.datasets.collections.trec import read_topics
+from qdrank.datasets.columns import topics_table
 from qdrank.datasets.judged import Judged
-from qdrank.datasets.topics import topics_table
 from qdrank.errors import InputError
 from qdrank.layout import query_offsets
 from qdrank.store.atomic import atomic_path
 from qdrank.text.analyser import Analyser
-from qdrank.text.features import column_names, feature_values, web_columns
 from qdrank.text.index import Counts, Index, analyse_queries, build_index, count_matrix, index_of
 from qdrank.text.judged import TextSettings, topic_columns
 from qdrank.text.past_queries import answered_before
+from qdrank.text.rank_features import column_names, feature_values, web_columns
 from qdrank.text.retrieve import bm25_scores, find_candidates, retrieve
 
 PART = "new"

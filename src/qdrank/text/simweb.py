@@ -9,15 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qdrank.datasets.columns import columns_table
+from qdrank.datasets.columns import columns_table, topics_table
 from qdrank.datasets.judged import Judged
-from qdrank.datasets.simulated.simweb.settings import QUERY_KINDS
+from qdrank.datasets.simulated.settings import QUERY_KINDS
 from qdrank.datasets.simulated.simweb.world import SimulatedWeb, simulate_web
-from qdrank.datasets.topics import topics_table
 from qdrank.layout import FloatArray, query_offsets
 from qdrank.store import write
-from qdrank.text.features import feature_values, letor46_columns, web_columns
 from qdrank.text.index import AnalysedQueries, Index, analyse_queries, build_index
+from qdrank.text.rank_features import feature_values, letor46_columns, web_columns
 from qdrank.text.retrieve import Candidates, retrieve
 from qdrank.text.topics import QUERY_COLUMNS, query_columns
 

@@ -15,7 +15,7 @@ from typing import Any
 import yaml
 from pydantic import BaseModel, ValidationError
 
-from qdrank.datasets.registry import UniqueKeyLoader
+from qdrank.datasets.sources import UniqueKeyLoader
 from qdrank.errors import InputError
 from qdrank.registry import did_you_mean
 from qdrank.workflow.config import Settings, WholeSettings

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from qdrank.datasets.registry import load
+from qdrank.datasets.sources import load
 from qdrank.rankers.methods import CLASSIC
 from qdrank.rankers.stages import FIRST_STAGES
 from qdrank.studies.study import Output, Study

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from qdrank.datasets import registry as table
+from qdrank.datasets import sources as table
 from qdrank.datasets.fetching.presence import available, download_folder, instruction
 from qdrank.errors import InputError
 from qdrank.registry import did_you_mean

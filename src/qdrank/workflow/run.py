@@ -12,8 +12,8 @@ from typing import Any
 from qdrank.errors import InputError
 from qdrank.measures import CONVENTIONS, NDCG_IN_WORDS, SHORT_IS_ZERO
 from qdrank.project import PROJECT
+from qdrank.queries.sizes import largest_used
 from qdrank.rankers.methods import CLASSIC
-from qdrank.rankers.sizes import largest_used
 from qdrank.rankers.stages import FIRST_STAGES, REFERENCE
 from qdrank.sections import StudySection
 from qdrank.studies import STUDIES

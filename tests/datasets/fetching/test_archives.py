@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from qdrank.datasets.fetching import archives
-from qdrank.datasets.fetching.archives import extract
+from qdrank.datasets.fetching import contents
+from qdrank.datasets.fetching.contents import extract
 from qdrank.errors import InputError
 
 
@@ -103,7 +103,7 @@ def test_names_never_become_paths(tmp_path, build):
 
 @pytest.mark.parametrize("build", [tar, packed])
 def test_a_bomb_is_stopped_early(tmp_path, build, monkeypatch):
-    monkeypatch.setattr(archives, "_FREE", 1 << 16)
+    monkeypatch.setattr(contents, "_FREE", 1 << 16)
     archive = build(tmp_path / "a.archive", ("bomb.txt", bytes(8 << 20)))
     with pytest.raises(InputError, match="far more than its size"):
         extract(archive, {"bomb.txt": tmp_path / "x"})

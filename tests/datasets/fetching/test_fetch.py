@@ -23,7 +23,7 @@ from qdrank.cli import main
 from qdrank.datasets.fetching.contents import git_blob
 from qdrank.datasets.fetching.download import Expected, Patience, download
 from qdrank.datasets.fetching.fetch import fetch, fetch_all
-from qdrank.datasets.registry import Dataset
+from qdrank.datasets.sources import Dataset
 from qdrank.errors import InputError
 
 BODY = bytes(range(256)) * 2000

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from qdrank.datasets.judged import Judged
-from qdrank.datasets.letor.importing import export_letor
+from qdrank.datasets.letor.conversion import export_letor
 from qdrank.datasets.letor.reader import load_letor, read_letor
 from qdrank.datasets.letor.rows import Form, RowReader
 from qdrank.datasets.textfiles import Block

@@ -9,11 +9,9 @@ import pytest
 
 from qdrank.datasets.columns import reference_column
 from qdrank.datasets.judged import load_judged
-from qdrank.datasets.runs.features import judged_runs
-from qdrank.datasets.runs.importing import import_runs
-from qdrank.datasets.runs.model import Qrels, Run
-from qdrank.datasets.runs.queries import read_texts, read_vectors
-from qdrank.datasets.runs.scaling import COLUMNS
+from qdrank.datasets.runs.dataset import import_runs, read_texts, read_vectors
+from qdrank.datasets.runs.joined import judged_runs
+from qdrank.datasets.runs.model import COLUMNS, Qrels, Run
 from qdrank.errors import InputError
 from qdrank.evaluation.run_files import measure_run
 from qdrank.measures import measure

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from qdrank.datasets.simulated.affine import AffineCopies, simulate_affine
+from qdrank.datasets.simulated.known import AffineCopies, simulate_affine
 from qdrank.datasets.simulated.tables import write_simulated
 from qdrank.errors import InputError
 from qdrank.layout import query_index

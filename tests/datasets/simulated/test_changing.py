@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from qdrank.datasets.simulated.changing import changed_settings, checked_seed
+from qdrank.datasets.simulated.settings import changed_settings, checked_seed
 from qdrank.errors import InputError
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from qdrank.datasets.simulated.settings import QUERY_KINDS, WebSimulation
 from qdrank.datasets.simulated.simweb.pages import CUES, made_words, tokens
 from qdrank.datasets.simulated.simweb.queries import candidate_pages, match_matrix
-from qdrank.datasets.simulated.simweb.settings import QUERY_KINDS, WebSimulation
 from qdrank.datasets.simulated.simweb.world import RULES, make_grades, simulate_web, utilities
 from qdrank.errors import InputError
 

@@ -17,15 +17,14 @@ from qdrank.evaluation.comparison import DETECTABLE
 from qdrank.evaluation.deciding import decide
 from qdrank.evaluation.declared import CHECK, HOLDS
 from qdrank.evaluation.measuring import measures_table
-from qdrank.evaluation.observations import observe
+from qdrank.evaluation.values import observe
 from qdrank.figures.numbers import where
 from qdrank.learners.classic.trees import LambdaMART
-from qdrank.queries.others import other_rows
-from qdrank.rankers.mixture import Mixture
-from qdrank.rankers.others import OfOthers
+from qdrank.rankers.base import query_values_of
+from qdrank.rankers.bilinear import Mixture
+from qdrank.rankers.others import OfOthers, other_rows
+from qdrank.rankers.served import read_ranker
 from qdrank.rankers.state import state_table
-from qdrank.rankers.stored import read_ranker
-from qdrank.rankers.tuning import query_values_of
 from qdrank.store import read, write
 from qdrank.studies.beyond import STUDY, tables
 from qdrank.studies.beyond.claims import PAST, declare

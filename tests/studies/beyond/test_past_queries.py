@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 
 from qdrank.evaluation.deciding import decide
-from qdrank.evaluation.observations import observe
+from qdrank.evaluation.values import observe
 from qdrank.figures.numbers import where
 from qdrank.store import read
 from qdrank.studies.beyond import STUDY

@@ -13,7 +13,7 @@ from qdrank.evaluation.intervals import column_intervals
 from qdrank.figures.method_tables import comparisons_table, folds_table, methods_table
 from qdrank.figures.style import save_figure
 from qdrank.store import read, table_of, write
-from qdrank.store.lists import list_column
+from qdrank.store.tables import list_column
 from qdrank.studies.geng2008 import figures
 from qdrank.studies.geng2008.methods import BY_NAME, MEASURE, PAPER
 from qdrank.studies.geng2008.observations import along_k, curve

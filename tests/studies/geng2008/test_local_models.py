@@ -8,9 +8,9 @@ from tests.studies.geng2008.world import GENG, shard, study, world
 
 from qdrank.errors import InputError
 from qdrank.learners.ranksvm.estimator import RankSVM
-from qdrank.rankers.sizes import Setting, by_lambda, neighbour_count, neighbour_counts
+from qdrank.queries.sizes import Setting, by_lambda, neighbour_count, neighbour_counts
 from qdrank.store import write
-from qdrank.store.lists import list_matrix
+from qdrank.store.tables import list_matrix
 from qdrank.studies.geng2008.local_models import LOCAL_SHAPE, gathered, neighbourhoods
 
 

@@ -10,10 +10,10 @@ from tests.studies.geng2008.world import TOL, study, world
 
 from qdrank.learners.ranksvm.estimator import RankSVM
 from qdrank.queries.clusters import k_means
+from qdrank.queries.sizes import Setting
 from qdrank.rankers.documents import one_model_scores
-from qdrank.rankers.sizes import Setting
 from qdrank.rankers.state import from_state_table
-from qdrank.serving.loading import kind_of
+from qdrank.serving.ranking import kind_of
 from qdrank.studies.geng2008.class_ranker import ClassRanker
 from qdrank.studies.geng2008.rankers import OnlineRanker
 

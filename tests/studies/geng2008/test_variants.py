@@ -11,7 +11,7 @@ from tests.studies.geng2008.world import VECTORS, study, world
 from qdrank.datasets.simulated.features import REFERENCE
 from qdrank.measures import ndcg
 from qdrank.queries.metrics import Euclidean
-from qdrank.rankers.sizes import Setting
+from qdrank.queries.sizes import Setting
 from qdrank.studies.geng2008.timing import COLD, WARM, timing_table
 from qdrank.studies.geng2008.variants import Space, clustered, compare_variants, sample, variants, within
 

@@ -13,7 +13,7 @@ from qdrank.queries.artifacts import Queries, VectorOptions, describe_queries
 from qdrank.queries.graph import GraphOptions, neighbours_table
 from qdrank.queries.metrics import Euclidean
 from qdrank.rankers.documents import fold_documents
-from qdrank.store.lists import list_matrix
+from qdrank.store.tables import list_matrix
 from qdrank.studies.geng2008.class_ranker import guess_classes
 from qdrank.studies.geng2008.fold import FoldModels
 from qdrank.studies.geng2008.global_models import global_weights, train_global

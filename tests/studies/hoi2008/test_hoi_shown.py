@@ -11,7 +11,7 @@ from tests.studies.hoi2008.ensemble_fold import SIZES, documents, made
 
 from qdrank.evaluation.deciding import decide
 from qdrank.evaluation.declared import CHECK, FINDING
-from qdrank.evaluation.observations import observe
+from qdrank.evaluation.values import observe
 from qdrank.figures.numbers import where
 from qdrank.figures.style import save_figure
 from qdrank.learners.grids import GRIDS

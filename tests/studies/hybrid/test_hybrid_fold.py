@@ -9,22 +9,21 @@ import pyarrow as pa
 import pytest
 
 from qdrank.datasets.folds import assign_parts
-from qdrank.datasets.runs.features import judged_runs
-from qdrank.datasets.runs.model import Run
-from qdrank.datasets.runs.scaling import run_ranks
-from qdrank.datasets.simulated.two_runs import two_runs
+from qdrank.datasets.runs.joined import judged_runs
+from qdrank.datasets.runs.model import Run, run_ranks
+from qdrank.datasets.simulated.known import two_runs
 from qdrank.evaluation.deciding import decide
 from qdrank.evaluation.declared import CHECK, HOLDS
 from qdrank.evaluation.measuring import measures_table
-from qdrank.evaluation.observations import observe
 from qdrank.evaluation.run_files import measure_run
+from qdrank.evaluation.values import observe
 from qdrank.learners.fitting import fit_seed, jittered
-from qdrank.queries.others import other_rows
 from qdrank.queries.predictors import RunPredictors
+from qdrank.rankers.base import query_values_of
 from qdrank.rankers.documents import fold_documents
+from qdrank.rankers.others import other_rows
 from qdrank.rankers.run_scores import among_first
 from qdrank.rankers.run_weights import training_curves
-from qdrank.rankers.tuning import query_values_of
 from qdrank.store import write
 from qdrank.studies import stored_kinds
 from qdrank.studies.hybrid import STUDY, figures, tables

@@ -11,7 +11,7 @@ from qdrank.datasets.simulated.features import REFERENCE, simulate
 from qdrank.rankers.documents import fold_documents
 from qdrank.studies.lin2011.bank import FoldBank, gathered_shards
 from qdrank.studies.lin2011.fold import LinFold
-from qdrank.studies.lin2011.options import Grid, Readings
+from qdrank.studies.lin2011.methods import Grid, Readings
 from qdrank.studies.lin2011.settings import Lin
 from qdrank.studies.lin2011.training import train_singles
 from qdrank.studies.lin2011.units import Workshop, units

@@ -10,12 +10,19 @@ from qdrank.datasets.simulated.features import REFERENCE
 from qdrank.measures import average_precision
 from qdrank.studies.lin2011.bank import Key
 from qdrank.studies.lin2011.fold import scores_for
-from qdrank.studies.lin2011.options import Readings
-from qdrank.studies.lin2011.representations import majority, relevant_choices, standardised_rows, top_rows, transformed
+from qdrank.studies.lin2011.methods import Readings
 from qdrank.studies.lin2011.settings import Lin
 from qdrank.studies.lin2011.training import Trainer, seen_rows
 from qdrank.studies.lin2011.units import halves
-from qdrank.studies.lin2011.weights import distance_weights, select_weights
+from qdrank.studies.lin2011.weights import (
+    distance_weights,
+    majority,
+    relevant_choices,
+    select_weights,
+    standardised_rows,
+    top_rows,
+    transformed,
+)
 
 LAM, M = 0.1, 5
 

@@ -9,7 +9,7 @@ import pytest
 from tests.studies.lin2011.lin_world import GRID, documents, fold
 
 from qdrank.rankers.state import from_state_table
-from qdrank.serving.loading import kind_of
+from qdrank.serving.ranking import kind_of
 from qdrank.studies.lin2011.bank import Key
 from qdrank.studies.lin2011.fold import scores_for
 from qdrank.studies.lin2011.methods import METHODS

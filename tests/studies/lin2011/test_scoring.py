@@ -13,11 +13,10 @@ from qdrank.datasets.judged import Judged
 from qdrank.datasets.simulated.features import REFERENCE
 from qdrank.measures import average_precision
 from qdrank.rankers.documents import FoldDocuments
-from qdrank.store.lists import list_matrix
+from qdrank.store.tables import list_matrix
 from qdrank.studies.lin2011.bank import FoldBank, Key, gathered_shards
 from qdrank.studies.lin2011.fold import LinFold
-from qdrank.studies.lin2011.methods import BY_NAME, METHODS, NAIVE, PAPER, RANKSVM
-from qdrank.studies.lin2011.options import Readings
+from qdrank.studies.lin2011.methods import BY_NAME, METHODS, NAIVE, PAPER, RANKSVM, Readings
 from qdrank.studies.lin2011.scoring import (
     Bounds,
     clusters_summary,

@@ -13,9 +13,8 @@ from tests.studies.lin2011.lin_world import GRID, documents, fold, judged
 
 from qdrank.evaluation.deciding import decide
 from qdrank.evaluation.declared import CONTROL, FINDING
-from qdrank.evaluation.observations import observe
 from qdrank.evaluation.significance import paired_t
-from qdrank.evaluation.values import pairs
+from qdrank.evaluation.values import observe, pairs
 from qdrank.figures.numbers import chosen
 from qdrank.figures.style import save_figure
 from qdrank.store import write
@@ -23,9 +22,9 @@ from qdrank.store.schemas import shape_of
 from qdrank.studies.lin2011 import STUDY, figures, tables
 from qdrank.studies.lin2011.claims import TABLE2, declare
 from qdrank.studies.lin2011.methods import METHODS, NAIVE, PAPER, RANKSVM, SELECT, TRANSFORM, run
-from qdrank.studies.lin2011.observations import _place, gather
 from qdrank.studies.lin2011.scoring import Bounds, clusters_summary, seed_choices, seed_runs, values_tables
 from qdrank.studies.lin2011.singles import choose_single
+from qdrank.studies.lin2011.tables import _place, gather
 from qdrank.studies.making import Inputs, Shown
 
 INTERVAL = {"level": 0.95, "resamples": 200, "seed": 1}

@@ -16,13 +16,20 @@ from qdrank.layout import query_offsets
 from qdrank.learners.atvt.estimator import ATVT
 from qdrank.learners.fitting import fit_seed
 from qdrank.measures import measure
-from qdrank.rankers.stored import read_ranker
+from qdrank.rankers.served import read_ranker
 from qdrank.store import read, write
 from qdrank.studies.zha2006.data import dcg, resolved, target_values
 from qdrank.studies.zha2006.fits import setting_of, values_of_trees
 from qdrank.studies.zha2006.fold import cells_table, maps_table
-from qdrank.studies.zha2006.methods import FITTED_KINDS, KERNEL_METHODS, METHODS, is_refitted, method_name, refit_kind
-from qdrank.studies.zha2006.options import Options
+from qdrank.studies.zha2006.methods import (
+    FITTED_KINDS,
+    KERNEL_METHODS,
+    METHODS,
+    Options,
+    is_refitted,
+    method_name,
+    refit_kind,
+)
 from qdrank.studies.zha2006.settings import Zha
 from qdrank.studies.zha2006.shapes import CELLS_SHAPE, MAPS_SHAPE, OBJECTIVES_SHAPE
 

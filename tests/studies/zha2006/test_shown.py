@@ -11,7 +11,7 @@ from tests.studies.zha2006.world import INTERVAL, OPTIONS, PAPER, Given, copies,
 
 from qdrank.evaluation.deciding import decide
 from qdrank.evaluation.declared import FAILS, HOLDS, UNCLEAR
-from qdrank.evaluation.observations import observe
+from qdrank.evaluation.values import observe
 from qdrank.figures.numbers import where
 from qdrank.figures.style import save_figure
 from qdrank.store import table_of
@@ -19,8 +19,7 @@ from qdrank.studies.zha2006 import STUDY, figures
 from qdrank.studies.zha2006 import tables as made
 from qdrank.studies.zha2006.claims import declare
 from qdrank.studies.zha2006.methods import refit_kind
-from qdrank.studies.zha2006.observations import _halves, gather
-from qdrank.studies.zha2006.reading import deviation, measured
+from qdrank.studies.zha2006.observations import _halves, deviation, gather, measured
 from qdrank.studies.zha2006.settings import Zha
 
 BUDGET = {

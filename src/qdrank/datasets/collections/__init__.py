@@ -17,7 +17,7 @@ COLLECTIONS = Registry(
         "smart": "qdrank.datasets.collections.smart:read_smart",
         "time": "qdrank.datasets.collections.smart:read_time",
         "trec": "qdrank.datasets.collections.trec:read_trec",
-        "ohsumed": "qdrank.datasets.collections.ohsumed:read_ohsumed",
+        "ohsumed": "qdrank.datasets.collections.smart:read_ohsumed",
     },
     together=True,
 )

@@ -24,7 +24,7 @@ from urllib.parse import urlsplit
 
 from qdrank import __version__
 from qdrank.datasets.fetching.contents import LARGEST_DOWNLOAD, sha256
-from qdrank.datasets.registry import LOOPBACK
+from qdrank.datasets.sources import LOOPBACK
 from qdrank.errors import InputError
 
 _CHUNK = 1 << 16

@@ -9,11 +9,10 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from qdrank.datasets.fetching.archives import extract
-from qdrank.datasets.fetching.contents import LARGEST_DOWNLOAD, check, checked_blocks, opened, sha256
+from qdrank.datasets.fetching.contents import LARGEST_DOWNLOAD, check, checked_blocks, extract, opened, sha256
 from qdrank.datasets.fetching.download import PATIENT, Expected, Patience, download
 from qdrank.datasets.fetching.presence import Found, download_folder, instruction, locate
-from qdrank.datasets.registry import Archive, Content, DataFile, Dataset, load
+from qdrank.datasets.sources import Archive, Content, DataFile, Dataset, load
 from qdrank.errors import AnyPath, InputError
 from qdrank.store.atomic import atomic_path, write_text
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from qdrank.datasets.registry import DataFile, Dataset
+from qdrank.datasets.sources import DataFile, Dataset
 from qdrank.errors import AnyPath, InputError
 
 COMPRESSIONS = ("", ".xz", ".gz", ".bz2")

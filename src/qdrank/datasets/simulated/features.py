@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qdrank.datasets.simulated.changing import changed_settings
+from qdrank.datasets.simulated.settings import changed_settings
 from qdrank.errors import InputError
 from qdrank.layout import FloatArray, IntArray, query_index
 from qdrank.registry import did_you_mean

@@ -8,13 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from qdrank.datasets.columns import columns_table
+from qdrank.datasets.columns import columns_table, topics_table
 from qdrank.datasets.judged import Judged
-from qdrank.datasets.runs.features import judged_runs
-from qdrank.datasets.simulated.affine import simulate_affine
+from qdrank.datasets.runs.joined import judged_runs
 from qdrank.datasets.simulated.features import REFERENCE, Simulated, simulate
-from qdrank.datasets.simulated.two_runs import two_runs
-from qdrank.datasets.topics import topics_table
+from qdrank.datasets.simulated.known import simulate_affine, two_runs
 from qdrank.store import write
 
 

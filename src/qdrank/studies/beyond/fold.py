@@ -22,10 +22,10 @@ from qdrank.layout import FloatArray, IntArray
 from qdrank.queries.artifacts import load_queries
 from qdrank.queries.recipe import load_document_vectors, topics_of
 from qdrank.rankers.base import QueryRanker, Validation
+from qdrank.rankers.bilinear import Mixture, out_of_fold
 from qdrank.rankers.documents import FeatureScale, FoldDocuments, fold_documents
 from qdrank.rankers.evidence import recurrence
 from qdrank.rankers.local_ranker import LocalRanker
-from qdrank.rankers.mixture import Mixture, out_of_fold
 from qdrank.rankers.one_model import LinearRanker
 from qdrank.store import read, write
 from qdrank.studies.beyond.methods import CONTROL_METHODS, MEASURE, METHODS, SINGLE, TREES

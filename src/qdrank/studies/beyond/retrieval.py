@@ -21,8 +21,8 @@ from qdrank.datasets.simulated.simweb.world import simulate_web
 from qdrank.layout import FloatArray, IntArray
 from qdrank.learners.choose import choice_rows
 from qdrank.store import write
-from qdrank.store.lists import no_rows
 from qdrank.store.schemas import shape_of
+from qdrank.store.tables import no_rows
 from qdrank.studies.beyond.choosing import (
     Chooser,
     Grid,

@@ -17,8 +17,8 @@ from scipy import sparse
 
 from qdrank.errors import InputError
 from qdrank.layout import FloatArray
-from qdrank.queries.others import other_queries
 from qdrank.queries.profiles import Similarity
+from qdrank.rankers.others import other_queries
 from qdrank.text.bm25 import BM25
 from qdrank.text.feedback import Feedback
 from qdrank.text.index import Counts, FieldIndex

@@ -10,8 +10,7 @@ import pandas as pd
 import pyarrow as pa
 
 from qdrank.evaluation.comparison import compare
-from qdrank.evaluation.observations import Observations, check_observations
-from qdrank.evaluation.values import pairs
+from qdrank.evaluation.values import Observations, check_observations, pairs
 from qdrank.figures.method_tables import comparisons_table, methods_table, with_settings
 from qdrank.figures.numbers import chosen
 from qdrank.studies.beyond.methods import (

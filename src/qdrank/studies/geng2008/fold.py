@@ -19,16 +19,16 @@ from qdrank.learners.fitting import fit_seed
 from qdrank.learners.grids import most_regularised_first
 from qdrank.measures.compute import measure as measure_of
 from qdrank.queries.artifacts import Queries, load_neighbours, load_queries
-from qdrank.queries.fitted import load_metric
+from qdrank.queries.graph import load_metric
 from qdrank.queries.metrics import Euclidean
 from qdrank.queries.recipe import Recipe, load_document_vectors
+from qdrank.queries.sizes import Setting
 from qdrank.rankers.base import QueryRanker
 from qdrank.rankers.documents import FeatureScale, FoldDocuments, load_fold, one_model_scores, query_scores
 from qdrank.rankers.one_model import LinearRanker
 from qdrank.rankers.ready import ReadyModels
-from qdrank.rankers.sizes import Setting
 from qdrank.store import read
-from qdrank.store.lists import repeated
+from qdrank.store.tables import repeated
 from qdrank.studies.geng2008.class_ranker import ClassRanker, Guesser, guess_classes
 from qdrank.studies.geng2008.global_models import CLASS, global_weights
 from qdrank.studies.geng2008.local_models import WEIGHTING, ModelBank, gather_local

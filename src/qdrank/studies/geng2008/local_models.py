@@ -20,12 +20,12 @@ from qdrank.learners.ranksvm.blocks import block_size, locality_order, make_bloc
 from qdrank.learners.ranksvm.estimator import Model, all_pairs
 from qdrank.learners.ranksvm.local import LocalModels, prepare_training, train_sweep
 from qdrank.queries.artifacts import Queries, load_neighbours, load_queries
+from qdrank.queries.sizes import Setting, by_lambda
 from qdrank.rankers.documents import FeatureScale, FoldDocuments, load_fold
 from qdrank.rankers.knn import random_neighbours
-from qdrank.rankers.sizes import Setting, by_lambda
 from qdrank.store import read, write
-from qdrank.store.lists import joined, list_column, list_matrix, no_rows, repeated
 from qdrank.store.schemas import Shape, Vector
+from qdrank.store.tables import joined, list_column, list_matrix, no_rows, repeated
 from qdrank.studies.geng2008.methods import Options
 
 _TEXT, _NUMBER = pa.string(), pa.float64()

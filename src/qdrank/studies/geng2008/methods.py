@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from qdrank.figures.palette import BLACK, BLUE, GREEN, GREY, MARKERS, ORANGE, PURPLE, SKY, VERMILION
 from qdrank.learners.grids import most_regularised_first
-from qdrank.rankers.sizes import Setting, neighbour_count, neighbour_counts
+from qdrank.queries.sizes import Setting, neighbour_count, neighbour_counts
 from qdrank.studies.study import FIRST_STAGE_METHODS, Method
 
 if TYPE_CHECKING:
     from qdrank.studies.geng2008.settings import Geng as _Keys
 else:
-    from qdrank.studies.keys import Keys as _Keys
+    from qdrank.studies.study import Keys as _Keys
 
 
 def _linear(

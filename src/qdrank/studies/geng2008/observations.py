@@ -14,8 +14,7 @@ from qdrank.errors import InputError
 from qdrank.evaluation.deciding import THESE_WORLDS, Members, estimate_of, row, verdicts_table
 from qdrank.evaluation.declared import Claim, Declaration, Rules
 from qdrank.evaluation.estimates import Estimate
-from qdrank.evaluation.observations import Observations
-from qdrank.evaluation.values import Values
+from qdrank.evaluation.values import Observations, Values
 from qdrank.evaluation.verdicts import decide_by_estimates
 from qdrank.figures.numbers import where
 from qdrank.layout import FloatArray

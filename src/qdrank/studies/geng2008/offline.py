@@ -18,8 +18,8 @@ from qdrank.layout import FloatArray, IntArray, rows_of
 from qdrank.queries.artifacts import Queries, load_neighbours, load_queries
 from qdrank.rankers.knn import change_ratios, offline1, offline2
 from qdrank.store import write
-from qdrank.store.lists import repeated
 from qdrank.store.schemas import Shape
+from qdrank.store.tables import repeated
 from qdrank.studies.geng2008.methods import OFFLINE, Options
 
 _TEXT = pa.string()

@@ -23,15 +23,14 @@ from qdrank.errors import InputError
 from qdrank.layout import FloatArray
 from qdrank.learners.ranksvm.local import LocalModels, TrainingBase, train_block
 from qdrank.queries.artifacts import load_neighbours
-from qdrank.queries.fitted import metric_with
+from qdrank.queries.graph import metric_with
+from qdrank.queries.sizes import Setting, neighbour_count
 from qdrank.rankers.base import QueryRanker, Validation
 from qdrank.rankers.documents import seen
 from qdrank.rankers.knn import random_neighbours
 from qdrank.rankers.local_ranker import LocalRanker
-from qdrank.rankers.lookup import TrainingSpace
 from qdrank.rankers.one_model import LinearRanker
-from qdrank.rankers.ready import ReadyModels
-from qdrank.rankers.sizes import Setting, neighbour_count
+from qdrank.rankers.ready import ReadyModels, TrainingSpace
 from qdrank.store import read
 from qdrank.studies.geng2008.global_models import global_weights
 from qdrank.studies.geng2008.local_models import LOCAL_SHAPE, ModelBank

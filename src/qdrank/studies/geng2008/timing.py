@@ -24,10 +24,10 @@ from qdrank.learners.ranksvm.kernels import one_thread
 from qdrank.learners.ranksvm.local import TrainingBase, prepare_training, train_block
 from qdrank.learners.ranksvm.preferences import Preferences, subset
 from qdrank.queries.neighbours import neighbours
+from qdrank.queries.sizes import neighbour_count
 from qdrank.queries.vectors import query_vectors
 from qdrank.rankers.documents import FeatureScale, load_fold
 from qdrank.rankers.knn import offline1
-from qdrank.rankers.sizes import neighbour_count
 from qdrank.store import write
 
 SHARES, KS = (0.25, 0.5, 1.0), (0.1, 0.27, 0.53)

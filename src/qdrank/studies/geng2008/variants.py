@@ -29,13 +29,13 @@ from qdrank.queries.graph import fitted_metric
 from qdrank.queries.metrics import Euclidean
 from qdrank.queries.neighbours import neighbours, within_radius
 from qdrank.queries.recipe import DocumentVectors
+from qdrank.queries.sizes import neighbour_count
 from qdrank.rankers.documents import DocumentView, FeatureScale, FoldDocuments, fold_documents, query_scores
 from qdrank.rankers.knn import ALIKE, offline1, offline2
 from qdrank.rankers.served import ServedRanker
-from qdrank.rankers.sizes import neighbour_count
 from qdrank.rankers.state import from_state_table
 from qdrank.store import read, write
-from qdrank.store.lists import list_matrix, repeated
+from qdrank.store.tables import list_matrix, repeated
 from qdrank.studies.geng2008.rankers import OnlineRanker
 
 

@@ -14,9 +14,9 @@ from qdrank.learners.classic.linear import ListNet
 from qdrank.learners.ranksvm.estimator import RankSVM
 from qdrank.rankers.documents import FeatureScale, FoldDocuments, load_fold
 from qdrank.rankers.learned import LearnerRanker
-from qdrank.rankers.stored import read_ranker
+from qdrank.rankers.served import read_ranker
 from qdrank.store import write
-from qdrank.store.lists import list_column, repeated
+from qdrank.store.tables import list_column, repeated
 from qdrank.studies.hoi2008.methods import ENSEMBLES, GAMMA, ON_CURVE, SOLVED, STACKED_METHODS, TIES, with_ties
 from qdrank.studies.hoi2008.rankers import EnsembleRanker, Options, Solved
 from qdrank.studies.hoi2008.shapes import ENSEMBLES_SHAPE

@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from qdrank.evaluation.observations import Observations
-from qdrank.evaluation.values import Values
+from qdrank.evaluation.values import Observations, Values
 from qdrank.figures.method_tables import comparisons_table, folds_table, methods_table
 from qdrank.figures.numbers import where
 from qdrank.studies.hoi2008.methods import BASELINES, BY_NAME, GAMMA, TIES, with_ties

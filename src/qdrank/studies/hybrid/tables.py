@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from qdrank.evaluation.observations import Observations, check_observations
+from qdrank.evaluation.values import Observations, check_observations
 from qdrank.figures.method_tables import comparisons_table, methods_table
 from qdrank.figures.numbers import ALONE, chosen, numbers
 from qdrank.studies.hybrid.methods import (

@@ -11,8 +11,35 @@ import pyarrow as pa
 
 from qdrank.errors import InputError
 from qdrank.layout import FloatArray, IntArray
-from qdrank.store.lists import joined, list_column, list_matrix, repeated
+from qdrank.store.schemas import NUMBERS, Shape, Vector
+from qdrank.store.tables import joined, list_column, list_matrix, repeated
 from qdrank.studies.lin2011.training import ClusterModels
+
+# A cluster and its model at one lambda: one row per scheme of clusterings, seed, number of clusters, lambda and cluster. The
+# centre of an empty cluster is NaN; a cluster without pairs has the global model (fallback); queries counts the training
+# queries with an item in it. Where documents are clustered, divergence and precision are those of the model on each training
+# query that belongs to it; where queries are, width is their median distance from their centres.
+CLUSTERS_SHAPE = Shape(
+    "clusters",
+    {
+        "scheme": pa.string(),
+        "seed": pa.int32(),
+        "m": pa.int32(),
+        "lam": pa.float64(),
+        "cluster": pa.int32(),
+        "centre": NUMBERS,
+        "queries": pa.int64(),
+        "pairs": pa.int64(),
+        "fallback": pa.bool_(),
+        "gap": pa.float64(),
+        "iterations": pa.int32(),
+        "width": pa.float64(),
+        "divergence": NUMBERS,
+        "precision": NUMBERS,
+        "weights": Vector(pa.float64()),
+    },
+)
+
 
 _KEY = ("scheme", "seed", "m", "lam")
 

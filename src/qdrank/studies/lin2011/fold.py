@@ -12,15 +12,20 @@ from qdrank.datasets.judged import Judged
 from qdrank.layout import FloatArray, IntArray
 from qdrank.learners.fitting import fit_seed
 from qdrank.measures.matrix_kernels import ap_matrix
-from qdrank.queries.others import other_rows
 from qdrank.rankers.documents import FoldDocuments
+from qdrank.rankers.others import other_rows
 from qdrank.studies.lin2011.bank import Clustered, FoldBank, Key
-from qdrank.studies.lin2011.methods import Weights
-from qdrank.studies.lin2011.options import Readings
-from qdrank.studies.lin2011.representations import naive_choices, point_scale, relevant_choices, transformed
+from qdrank.studies.lin2011.methods import Readings, Weights
 from qdrank.studies.lin2011.scores import combined, distributions, divergences, scaled
 from qdrank.studies.lin2011.training import seen_rows
-from qdrank.studies.lin2011.weights import distance_weights, select_weights
+from qdrank.studies.lin2011.weights import (
+    distance_weights,
+    naive_choices,
+    point_scale,
+    relevant_choices,
+    select_weights,
+    transformed,
+)
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,19 @@
-"""The methods of the study: the one list of their names, labels, colours and models. Imports nothing heavy."""
+"""The methods of the study: the one list of their names, labels, colours and models; and the options of what is computed."""
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from itertools import product
+from typing import TYPE_CHECKING, Any, Literal
 
 from qdrank.figures.palette import BLACK, BLUE, GREEN, GREY, MARKERS, ORANGE, PURPLE, SKY, VERMILION
+from qdrank.learners.grids import most_regularised_first
 from qdrank.studies.study import Method
+
+if TYPE_CHECKING:
+    from qdrank.studies.lin2011.settings import Lin as _Keys
+else:
+    from qdrank.studies.study import Keys as _Keys
+
 
 Kind = Literal["single", "naive", "select", "transform"]
 """The global model, or algorithm 1, 2 or 3."""
@@ -84,3 +92,26 @@ def run(section: Any) -> list[str]:
 def label(method: str) -> str:
     """Label of a method."""
     return BY_NAME[method].label
+
+
+class Readings(_Keys):
+    """The inferred choices: the keys from ``training_set`` on."""
+
+
+class Grid(_Keys):
+    """The settings that validation chooses from."""
+
+    def sizes(self, kind: str) -> list[int]:
+        """Values of t of Naive, or of k of SelectRanker; Transform has neither: 0."""
+        given = {"naive": ("t", "ts"), "select": ("k", "ks")}
+        return most_regularised_first(given[kind][0], getattr(self, given[kind][1])) if kind in given else [0]
+
+    @property
+    def models(self) -> list[tuple[int, float]]:
+        """Numbers of clusters and lambdas in the order tried."""
+        return list(product(most_regularised_first("m", self.ms), most_regularised_first("lam", self.lambdas)))
+
+    @property
+    def budget(self) -> int:
+        """Largest number of settings that any method chooses from; the global Ranking SVM gets as many."""
+        return len(set(self.ms)) * len(set(self.lambdas)) * max(len(set(self.ts)), len(set(self.ks)), 1)

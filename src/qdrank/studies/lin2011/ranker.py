@@ -16,8 +16,7 @@ from qdrank.rankers.documents import FoldDocuments
 from qdrank.studies.lin2011.bank import Clustered, FoldBank, Key
 from qdrank.studies.lin2011.clusters import RANDOM
 from qdrank.studies.lin2011.fold import ClusterScores, LinFold, Role, role_of, scores_for
-from qdrank.studies.lin2011.methods import Weights
-from qdrank.studies.lin2011.options import Readings
+from qdrank.studies.lin2011.methods import Readings, Weights
 from qdrank.studies.lin2011.training import train_singles
 from qdrank.studies.lin2011.units import Workshop
 

@@ -19,14 +19,12 @@ from qdrank.learners.choose import ValidationQueries, choose
 from qdrank.learners.ranksvm.kernels import one_thread
 from qdrank.rankers.documents import FeatureScale, FoldDocuments, load_fold
 from qdrank.store import read, write
-from qdrank.store.lists import list_column, repeated
-from qdrank.studies.lin2011.bank import FoldBank, Key, gathered_shards
+from qdrank.store.tables import list_column, repeated
+from qdrank.studies.lin2011.bank import CLUSTERS_SHAPE, FoldBank, Key, gathered_shards
 from qdrank.studies.lin2011.clusters import PAIRS, RANDOM
 from qdrank.studies.lin2011.fold import LinFold, model_scores, picked
-from qdrank.studies.lin2011.methods import BY_NAME, METHODS, NAIVE, RANKSVM, Kind, Weights
-from qdrank.studies.lin2011.options import Grid, Readings
+from qdrank.studies.lin2011.methods import BY_NAME, METHODS, NAIVE, RANKSVM, Grid, Kind, Readings, Weights
 from qdrank.studies.lin2011.ranker import ClusterRanker, ranker_of
-from qdrank.studies.lin2011.shapes import CLUSTERS_SHAPE
 from qdrank.studies.lin2011.singles import load_singles
 from qdrank.studies.running import FoldRun, View
 

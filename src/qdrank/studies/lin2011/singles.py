@@ -14,8 +14,7 @@ from qdrank.learners.choose import ValidationQueries, choice_rows, choose
 from qdrank.learners.ranksvm.estimator import Model
 from qdrank.rankers.documents import FeatureScale, FoldDocuments, load_fold
 from qdrank.store import write
-from qdrank.studies.lin2011.methods import RANKSVM
-from qdrank.studies.lin2011.options import Grid
+from qdrank.studies.lin2011.methods import RANKSVM, Grid
 from qdrank.studies.lin2011.training import train_singles
 
 CANDIDATE = f"{RANKSVM}-candidate"

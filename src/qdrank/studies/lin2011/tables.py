@@ -8,22 +8,22 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from qdrank.datasets.judged import load_judged
 from qdrank.evaluation.comparison import compare, guarded
 from qdrank.evaluation.difficulty import Difficulty, breakdown, difficulty
-from qdrank.evaluation.pairs import Pairs
 from qdrank.evaluation.significance import holm, paired_t
-from qdrank.evaluation.values import pairs
+from qdrank.evaluation.values import Observations, Pairs, Values, difference, pairs
 from qdrank.figures.difficulty import readable_breakdown
 from qdrank.figures.method_tables import spread_of_fits
 from qdrank.figures.numbers import chosen
 from qdrank.measures.names import parse
 from qdrank.rankers.methods import CLASSIC
 from qdrank.rankers.stages import FIRST_STAGES
-from qdrank.studies.lin2011.claims import TABLE2
-from qdrank.studies.lin2011.methods import AGGREGATING, METHODS, PAPER, RANKSVM
+from qdrank.studies.lin2011.claims import AROUND, BEST, BY_CLASS, MEASURE, PLACE, RANKS, TABLE2
+from qdrank.studies.lin2011.methods import AGGREGATING, METHODS, ORACLES, PAPER, RANKSVM
 from qdrank.studies.making import Inputs, Shown
 
 _SURE = 0.05
@@ -195,3 +195,58 @@ def controls_table(controls: pd.DataFrame) -> pd.DataFrame:
         "test_random": "of models of random clusters, test",
     }
     return controls.groupby("m")[[*named]].mean().rename(columns=named).rename_axis("clusters").reset_index()
+
+
+_AGGREGATORS = ("bordacount", "cps-kendall", "cps-footrule", "cps-spearman")
+
+
+def gather(inputs: Inputs, shown: Shown) -> tuple[pd.DataFrame, Observations]:
+    """Values of methods, oracles at the largest number of clusters and best aggregators; and the study's own observations."""
+    values, baselines = inputs.frame("values", "values"), inputs.frame("baselines", "measures")
+    methods, oracles = values[values["x"].isna()], values[values["x"] == values["x"].max()]
+    oracles = chosen(oracles, [method.name for method in ORACLES])
+    aggregators = [best_aggregator(baselines, suffix) for suffix in RANKS.values()]
+    classes = difficulty(load_judged(inputs.path("judged"), []), shown.options["classes"])
+    own = _most_measures(methods) | _by_class(methods, classes) | _place(inputs.frame("ranked", "figure"))
+    return pd.concat([methods, oracles, *aggregators]), own
+
+
+def best_aggregator(baselines: pd.DataFrame, suffix: str) -> pd.DataFrame:
+    """Values of the aggregator with the best mean, for one reading of the ranks; none where no ranks are aggregated."""
+    known = chosen(baselines, [name + suffix for name in _AGGREGATORS])
+    means = known.groupby("method", sort=False)[MEASURE].mean()
+    best = known[known["method"] == means.idxmax()] if len(means) else known
+    return best.assign(method=BEST + suffix)
+
+
+def _most_measures(values: pd.DataFrame) -> Observations:
+    """Share of the measures on which a query is above RankSVM, minus the share on which it is below."""
+    claims: Observations = {}
+    for method in AGGREGATING:
+        apart = [difference(values, method, RANKSVM, name) for name in TABLE2 if name in values]
+        share = np.mean([np.sign(one.value.round(12)) for one in apart], axis=0)
+        claims[f"most {method}"] = {"difference": Values(share, apart[0].query_id, apart[0].fold)}
+    return claims
+
+
+def _by_class(values: pd.DataFrame, classes: Difficulty) -> Observations:
+    claims: Observations = {}
+    for method in AGGREGATING:
+        apart = difference(values, method, RANKSVM, MEASURE)
+        class_of = classes.of(apart.query_id)
+        for name, sign in BY_CLASS.items():
+            if (inside := class_of == name).any():
+                of_class = Values(sign * apart.value[inside], apart.query_id[inside], apart.fold[inside])
+                claims[f"{name} {method}"] = {"difference": of_class}
+    return claims
+
+
+def _place(ranked: pd.DataFrame) -> Observations:
+    """RankSVM against the models at two places; empty unless there are a hundred models."""
+    local = ranked[ranked["models"] == "local"]
+    if any(len(models) != 100 for models in local["ap"]):
+        return {}
+    better, worse = (local["ap"].str[place - 1] for place in (PLACE - AROUND, PLACE + AROUND))
+    contrasts = local.assign(rise=better - local["single"], fall=local["single"] - worse)
+    wide = contrasts.pivot(index=["query_id", "fold"], columns="seed", values=["rise", "fall"])
+    return {"place": {name: Values.of(wide[name]) for name in ("rise", "fall")}}

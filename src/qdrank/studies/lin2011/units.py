@@ -16,8 +16,8 @@ from qdrank.learners.ranksvm.kernels import one_thread
 from qdrank.measures.matrix_kernels import ap_matrix
 from qdrank.rankers.documents import FeatureScale, FoldDocuments, load_fold
 from qdrank.store import read, write
-from qdrank.store.lists import joined, no_rows
-from qdrank.studies.lin2011.bank import Clustered, Key, clusters_table
+from qdrank.store.tables import joined, no_rows
+from qdrank.studies.lin2011.bank import CLUSTERS_SHAPE, Clustered, Key, clusters_table
 from qdrank.studies.lin2011.clusters import (
     PAIRS,
     TRANSFORMED,
@@ -28,13 +28,11 @@ from qdrank.studies.lin2011.clusters import (
     shuffled,
 )
 from qdrank.studies.lin2011.fold import role_of
-from qdrank.studies.lin2011.options import Readings
-from qdrank.studies.lin2011.representations import standardised_rows
+from qdrank.studies.lin2011.methods import Readings
 from qdrank.studies.lin2011.scores import distributions, divergences
-from qdrank.studies.lin2011.shapes import CLUSTERS_SHAPE
 from qdrank.studies.lin2011.singles import load_singles
 from qdrank.studies.lin2011.training import Trainer
-from qdrank.studies.lin2011.weights import median_distance
+from qdrank.studies.lin2011.weights import median_distance, standardised_rows
 
 
 def units(ms: Sequence[int], seeds: Sequence[int]) -> list[Key]:

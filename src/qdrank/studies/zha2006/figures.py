@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from qdrank.evaluation.declared import Rules
-from qdrank.evaluation.refits import shown_mean
+from qdrank.evaluation.estimates import shown_mean
 from qdrank.evaluation.values import cube
 from qdrank.figures.numbers import where
 from qdrank.figures.palette import BLACK, BLUE, COLOURS, GREY, MARKERS, VERMILION, Look
@@ -16,9 +16,8 @@ from qdrank.figures.pictures import legend, lines
 from qdrank.figures.style import in_doubt, label_axes, new_figure
 from qdrank.layout import FloatArray
 from qdrank.studies.making import Inputs, Shown
-from qdrank.studies.zha2006.methods import REGRESSORS
-from qdrank.studies.zha2006.options import Cell
-from qdrank.studies.zha2006.reading import deviation, in_cell
+from qdrank.studies.zha2006.methods import REGRESSORS, Cell
+from qdrank.studies.zha2006.observations import deviation, in_cell
 from qdrank.studies.zha2006.shapes import MAPS_SHAPE, OBJECTIVES_SHAPE
 
 #: Most groups of equal size whose mean gains are drawn; fewer, but two at least, where each would have too few queries.

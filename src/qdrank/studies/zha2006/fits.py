@@ -25,7 +25,7 @@ from qdrank.learners.grids import most_regularised_first
 from qdrank.rankers.base import Validation
 from qdrank.rankers.learned import LearnerRanker
 from qdrank.studies.zha2006.data import FoldData
-from qdrank.studies.zha2006.options import Cell, Options
+from qdrank.studies.zha2006.methods import Cell, Options
 
 Params = dict[str, Any]
 #: Parameters of h that are chosen.

@@ -22,11 +22,12 @@ from qdrank.studies.zha2006.methods import (
     MAP_KINDS,
     METHODS,
     REFITTED,
+    Cell,
+    Options,
     cell_kinds,
     method_name,
     refit_kind,
 )
-from qdrank.studies.zha2006.options import Cell, Options
 from qdrank.studies.zha2006.shapes import CELLS_SHAPE, MAPS_SHAPE, OBJECTIVES_SHAPE
 
 #: Rounds of the alternation that the figure of the objective shows.

@@ -1,12 +1,18 @@
-"""The methods of the study: the one list of their names, labels, colours and markers."""
+"""The methods of the study: the one list of their names, labels, colours and markers; and the options of what is computed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from qdrank.figures.palette import BLACK, BLUE, GREEN, GREY, MARKERS, ORANGE, PURPLE, SKY, VERMILION
+from qdrank.learners.grids import most_regularised_first
 from qdrank.studies.study import Method
+
+if TYPE_CHECKING:
+    from qdrank.studies.zha2006.settings import Zha as _Keys
+else:
+    from qdrank.studies.study import Keys as _Keys
 
 #: Regressors by name, with their labels.
 REGRESSORS = {"ridge": "ridge", "trees": "boosted trees"}
@@ -97,3 +103,42 @@ KERNEL_METHODS = tuple(
 def run(section: Any) -> list[str]:
     """Methods to run; ``section`` is ``zha`` of the configuration."""
     return [method.name for method in (*METHODS, *KERNEL_METHODS) if method.models in section.regressors]
+
+
+Cell = tuple[float, float]
+"""lam_alpha and lam_beta."""
+
+
+class Options(_Keys):
+    """Keys of section ``zha`` that decide what is computed, under the same names.
+
+    ``refits`` is shared by all studies; ``usual`` has the usual grids of the learners that regressors are set against.
+    """
+
+    refits: int
+    usual: Mapping[str, Mapping[str, list[Any]]]
+
+    @property
+    def cells(self) -> list[Cell]:
+        """Penalties that validation chooses from, from the most to the least regularised."""
+        return [(a, b) for a in self.scale_penalties for b in most_regularised_first("lam_beta", self.lam_beta)]
+
+    @property
+    def scale_penalties(self) -> list[float]:
+        """Values of ``lam_alpha`` in the order tried."""
+        return most_regularised_first("lam_alpha", self.lam_alpha)
+
+    @property
+    def rates(self) -> list[float]:
+        """``learning_rates`` in the order tried."""
+        return most_regularised_first("learning_rate", self.learning_rates)
+
+    @property
+    def cross(self) -> list[Cell]:
+        """Cells that share a penalty with the paper's: the few to try with L1."""
+        return [cell for cell in self.cells if cell[0] == self.paper_alpha or cell[1] == self.paper_beta]
+
+    @property
+    def paper(self) -> Cell:
+        """Penalties of the paper's tables 5 to 7."""
+        return self.paper_alpha, self.paper_beta

@@ -13,15 +13,14 @@ import numpy as np
 import pandas as pd
 
 from qdrank.evaluation.comparison import compare
-from qdrank.evaluation.pairs import Pairs, join
 from qdrank.evaluation.significance import holm, wilcoxon
-from qdrank.evaluation.values import pairs
+from qdrank.evaluation.values import Pairs, join, pairs
 from qdrank.figures.method_tables import settings_by_fold, spread_of_fits
 from qdrank.figures.numbers import chosen, where
 from qdrank.rankers.stages import FIRST_STAGES
 from qdrank.studies.making import Inputs, Shown
 from qdrank.studies.zha2006.methods import FITTED_KINDS, PAIRWISE, REGRESSORS, method_name
-from qdrank.studies.zha2006.reading import deviation, in_cell, measured
+from qdrank.studies.zha2006.observations import deviation, in_cell, measured
 from qdrank.studies.zha2006.shapes import CELLS_SHAPE, MAPS_SHAPE
 
 #: The grid's table of each regressor: the paper has one for each of its two data sets.

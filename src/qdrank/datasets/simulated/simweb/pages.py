@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from qdrank.datasets.simulated.simweb.settings import QUERY_KINDS, WebSimulation
+from qdrank.datasets.simulated.settings import QUERY_KINDS, WebSimulation
 from qdrank.layout import FloatArray, IntArray, query_index
 
 CUES = {

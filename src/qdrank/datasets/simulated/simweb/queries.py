@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
+from qdrank.datasets.simulated.settings import QUERY_KINDS, WebSimulation
 from qdrank.datasets.simulated.simweb.pages import (
     CUES,
     GENERAL,
@@ -18,7 +19,6 @@ from qdrank.datasets.simulated.simweb.pages import (
     drawn,
     zipf,
 )
-from qdrank.datasets.simulated.simweb.settings import QUERY_KINDS, WebSimulation
 from qdrank.layout import FloatArray, IntArray
 
 #: Share of queries with a word that is typical of any kind, for full ambiguity.

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qdrank.datasets.collections.model import Collection, Documents, JudgedPairs, Note, Notebook, Query
-from qdrank.datasets.simulated.changing import changed_settings
 from qdrank.datasets.simulated.features import BORDERS, RICHNESS
+from qdrank.datasets.simulated.settings import QUERY_KINDS, WebSimulation, changed_settings
 from qdrank.datasets.simulated.simweb.pages import (
     GENERAL,
     Pages,
@@ -32,7 +32,6 @@ from qdrank.datasets.simulated.simweb.pages import (
     url_tokens,
 )
 from qdrank.datasets.simulated.simweb.queries import Asked, candidate_pages, make_queries, match_matrix, query_matrix
-from qdrank.datasets.simulated.simweb.settings import QUERY_KINDS, WebSimulation
 from qdrank.layout import FloatArray, IntArray
 
 #: Share of links between sites that stay within a topic, and that lead to the homepage.

@@ -13,7 +13,7 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from qdrank.serving.export.plain import PlainModel, TreeSum, WeightedSum
+from qdrank.serving.plain import PlainModel, TreeSum, WeightedSum
 
 _FLOAT, _DOUBLE = 1, 11
 #: Types of attributes.

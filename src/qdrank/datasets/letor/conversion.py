@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from qdrank.ahead import in_order
 from qdrank.datasets.folds import assign_parts, fold_names
 from qdrank.datasets.judged import Judged, judged_table
-from qdrank.datasets.letor.ledger import Chunk, Ledger
-from qdrank.datasets.letor.reader import MAX_LABEL, letor_form, read_letor
+from qdrank.datasets.letor.reader import MAX_LABEL, Chunk, Ledger, letor_form, read_letor
 from qdrank.datasets.textfiles import blocks
 from qdrank.errors import AnyPath, InputError
 from qdrank.jobs import threads_given

@@ -13,7 +13,7 @@ import yaml
 from qdrank.datasets.fetching.contents import check
 from qdrank.datasets.fetching.fetch import fetch
 from qdrank.datasets.fetching.presence import available, compressed, instruction, locate, mirror_root, status
-from qdrank.datasets.registry import Dataset, load
+from qdrank.datasets.sources import Dataset, load
 from qdrank.errors import InputError
 
 NAMES = [
@@ -218,8 +218,8 @@ def test_an_unpacked_package_is_found_where_it_lies(datasets, tmp_path):
 
 def test_asking_imports_nothing_heavy(project):
     code = (
-        "import sys; from qdrank.datasets import registry;from qdrank.datasets.fetching import presence;"
-        "[presence.available(d) for d in registry.load().values()];"
+        "import sys; from qdrank.datasets import sources;from qdrank.datasets.fetching import presence;"
+        "[presence.available(d) for d in sources.load().values()];"
         "print(*sorted({'numpy', 'pandas', 'pyarrow', 'urllib.request', 'requests'} & set(sys.modules)))"
     )
     done = subprocess.run(

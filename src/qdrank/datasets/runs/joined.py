@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qdrank.datasets.judged import Judged
-from qdrank.datasets.runs.model import Qrels, Run
-from qdrank.datasets.runs.scaling import COLUMNS, Union, min_max, run_ranks, union_of, z_score
+from qdrank.datasets.runs.model import COLUMNS, Qrels, Run, Union, min_max, run_ranks, union_of, z_score
 from qdrank.errors import InputError
 from qdrank.layout import FloatArray, IntArray
 
