@@ -8,7 +8,7 @@ import pytest
 from qdrank.datasets.runs.rows import read_groups
 from qdrank.errors import InputError
 from qdrank.evaluation.power import power, queries_needed
-from qdrank.evaluation.query_groups import between_groups, by_group, groups_of
+from qdrank.evaluation.significance import between_groups, by_group, groups_of
 
 
 def test_the_formulas_by_hand():

@@ -14,11 +14,11 @@ from qdrank.datasets.judged import load_judged
 from qdrank.errors import InputError
 from qdrank.store import read
 from qdrank.store.schemas import conform
-from qdrank.text import features
+from qdrank.text import rank_features
 from qdrank.text.bm25 import BM25
-from qdrank.text.features import column_names, letor46_columns
 from qdrank.text.index import analyse_queries, build_index
 from qdrank.text.judged import TextSettings, judged_text, write_judged_text
+from qdrank.text.rank_features import column_names, letor46_columns
 from qdrank.text.retrieve import retrieve
 
 HERE = Path("made.txt")
@@ -83,7 +83,7 @@ def test_queries_that_take_no_part_are_counted():
 
 def test_neither_the_order_of_the_documents_nor_the_blocks_change_a_bit(monkeypatch):
     one = judged_text(made(), TextSettings(n_top=20, lsa=2))
-    monkeypatch.setattr(features, "_BLOCK", 7)
+    monkeypatch.setattr(rank_features, "_BLOCK", 7)
     other = judged_text(made(backwards=True), TextSettings(n_top=20, lsa=2))
     assert one.judged.equals(other.judged)
     assert one.topics.equals(other.topics)
@@ -91,7 +91,7 @@ def test_neither_the_order_of_the_documents_nor_the_blocks_change_a_bit(monkeypa
 
 def test_hois_columns_are_25_and_a_field_without_text_gives_none():
     full, plain = (build_index(made(title=title).documents) for title in (True, False))
-    assert column_names(full, ["letor25"]) == features.letor25_columns()
+    assert column_names(full, ["letor25"]) == rank_features.letor25_columns()
     assert len(column_names(full, ["letor25"])) == 25
     assert len(column_names(full, ["letor25", "extra", "letor25"])) == 39
     assert [name for name in column_names(plain, ["letor25", "extra"]) if name.startswith("title")] == []

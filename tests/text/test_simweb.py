@@ -12,7 +12,7 @@ from qdrank.datasets.simulated.simweb.world import simulate_web
 from qdrank.queries.vectors import Standardiser, query_vectors
 from qdrank.store import read
 from qdrank.studies.geng2008.class_ranker import TypeClassifier
-from qdrank.text.features import letor46_columns
+from qdrank.text.rank_features import letor46_columns
 from qdrank.text.simweb import REFERENCE_NAME, TOPIC_COLUMNS, judged_web, write_simweb
 
 SMALL = {"train": 240, "vali": 30, "test": 120, "sites": 60, "topics": 6, "candidates": 20}

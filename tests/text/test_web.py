@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qdrank.datasets.collections.model import Documents
-from qdrank.text.features import WEB_COLUMNS, children, pagerank, web_columns
+from qdrank.text.rank_features import WEB_COLUMNS, children, pagerank, web_columns
 
 
 def google_matrix(links: np.ndarray, n: int, damping: float = 0.85) -> np.ndarray:

@@ -18,9 +18,9 @@ from qdrank.errors import placed
 from qdrank.measures import measure
 from qdrank.text.analyser import Analyser
 from qdrank.text.bm25 import BM25
-from qdrank.text.features import FIRST_STAGE
 from qdrank.text.judged import TextSettings, write_judged_text
 from qdrank.text.models import OHSUMED, Constants
+from qdrank.text.rank_features import FIRST_STAGE
 
 
 def read_collection(

@@ -19,9 +19,9 @@ from qdrank.layout import FloatArray, IntArray, query_offsets
 from qdrank.store import write
 from qdrank.text.analyser import Analyser
 from qdrank.text.bm25 import BM25
-from qdrank.text.features import REFERENCES, column_names, feature_values, web_columns
 from qdrank.text.index import AnalysedQueries, FieldIndex, analyse_queries, build_index
 from qdrank.text.models import Constants
+from qdrank.text.rank_features import REFERENCES, column_names, feature_values, web_columns
 from qdrank.text.retrieve import (
     Candidates,
     RankedDocuments,

@@ -27,10 +27,10 @@ from qdrank.errors import InputError
 from qdrank.layout import query_offsets
 from qdrank.store.atomic import atomic_path
 from qdrank.text.analyser import Analyser
-from qdrank.text.features import column_names, feature_values, web_columns
 from qdrank.text.index import Counts, Index, analyse_queries, build_index, count_matrix, index_of
 from qdrank.text.judged import TextSettings, topic_columns
 from qdrank.text.past_queries import answered_before
+from qdrank.text.rank_features import column_names, feature_values, web_columns
 from qdrank.text.retrieve import bm25_scores, find_candidates, retrieve
 
 PART = "new"

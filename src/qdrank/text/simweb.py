@@ -15,8 +15,8 @@ from qdrank.datasets.simulated.settings import QUERY_KINDS
 from qdrank.datasets.simulated.simweb.world import SimulatedWeb, simulate_web
 from qdrank.layout import FloatArray, query_offsets
 from qdrank.store import write
-from qdrank.text.features import feature_values, letor46_columns, web_columns
 from qdrank.text.index import AnalysedQueries, Index, analyse_queries, build_index
+from qdrank.text.rank_features import feature_values, letor46_columns, web_columns
 from qdrank.text.retrieve import Candidates, retrieve
 from qdrank.text.topics import QUERY_COLUMNS, query_columns
 
