@@ -279,7 +279,7 @@ rule claim_geng:
         mem_mb=memory(700, 7.5),
         runtime=minutes(15, 0),
     params:
-        call="qdrank.studies.claiming:gather_observations",
+        call="qdrank.studies.tabulating:gather_observations",
         make="qdrank.studies.geng2008.observations:gather",
         title="A tiny simulated set",  # on tiny
         folds=["fold1"],  # on tiny

@@ -108,7 +108,7 @@ import pyarrow as pa
 
 from qdrank.rankers.documents import load_fold
 from qdrank.store import read, write
-from qdrank.studies.keys import Keys
+from qdrank.studies.study import Keys
 from qdrank.studies.running import FoldRun, View
 from qdrank.studies.toy2026.methods import METHODS
 

@@ -1,11 +1,16 @@
-"""The job that writes tables of a study that belong together."""
+"""The jobs that write tables of a study that belong together, and that decide on its claims."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from qdrank.figures.tables import write_tables
+from qdrank.evaluation.deciding import decide
+from qdrank.evaluation.values import observations_table, observe
+from qdrank.figures.tables import write_table, write_tables
+from qdrank.figures.verdicts import FOLDED, readable
+from qdrank.registry import loaded
+from qdrank.store import write
 from qdrank.studies.making import Shown, made
 
 
@@ -22,3 +27,28 @@ def make_tables(
     tables = made(make, files, Shown(dataset, **shown))
     named = enumerate(titles.items())
     write_tables({f"t{place}": (tables[id_], f"{shown['title']}: {title}") for place, (id_, title) in named}, out)
+
+
+def gather_observations(
+    files: Mapping[str, Any],
+    out: Mapping[str, str],
+    dataset: str,
+    *,
+    make: str,
+    claims: str,
+    budget: Mapping[str, Any],
+    world: str,
+    **shown: Any,
+) -> None:
+    """Write the observations of claims, and the verdicts on them.
+
+    ``claims`` declares them with ``budget``, ``make`` gathers what decides them; ``world`` names a simulated data set, ``shown``
+    is as in `Shown`.
+    """
+    declaration = loaded(claims)(budget)
+    observations = observe(declaration, *made(make, files, Shown(dataset, **shown)))
+    write(out["observations"], "observations", observations_table(observations))
+    table = decide(declaration, {dataset: observations}, dataset=dataset, world=world)
+    forms = {form: path for form, path in out.items() if form != "observations"}
+    title = f"{shown['title']}: claims of {declaration.paper}"
+    write_table(readable(table), forms, title=title, folded=[*FOLDED, "data set", "paper"])

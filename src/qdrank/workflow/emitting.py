@@ -167,7 +167,7 @@ class _Emitter:
                 "observations": f"{_DATA}{study.short}/observations.parquet",
             },
             params={
-                "call": "qdrank.studies.claiming:gather_observations",
+                "call": "qdrank.studies.tabulating:gather_observations",
                 **files.shown(study.observations),
                 "claims": study.claims,
                 "budget": run.budget(study),

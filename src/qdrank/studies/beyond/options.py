@@ -18,7 +18,7 @@ from qdrank.rankers.others import OfOthers
 if TYPE_CHECKING:
     from qdrank.studies.beyond.settings import Beyond as _Keys
 else:
-    from qdrank.studies.keys import Keys as _Keys
+    from qdrank.studies.study import Keys as _Keys
 
 
 class Options(_Keys):

@@ -12,7 +12,7 @@ from qdrank.studies.study import FIRST_STAGE_METHODS, Method
 if TYPE_CHECKING:
     from qdrank.studies.geng2008.settings import Geng as _Keys
 else:
-    from qdrank.studies.keys import Keys as _Keys
+    from qdrank.studies.study import Keys as _Keys
 
 
 def _linear(

@@ -27,7 +27,7 @@ from qdrank.studies.hoi2008.methods import GAMMA
 if TYPE_CHECKING:
     from qdrank.studies.hoi2008.settings import Hoi as _Keys
 else:
-    from qdrank.studies.keys import Keys as _Keys
+    from qdrank.studies.study import Keys as _Keys
 
 
 class Solved(NamedTuple):

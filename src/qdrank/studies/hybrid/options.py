@@ -27,7 +27,7 @@ from qdrank.studies.running import FoldRun
 if TYPE_CHECKING:
     from qdrank.studies.hybrid.settings import Hybrid as _Keys
 else:
-    from qdrank.studies.keys import Keys as _Keys
+    from qdrank.studies.study import Keys as _Keys
 
 
 #: Shrinkage of the trees from predictors to curves.

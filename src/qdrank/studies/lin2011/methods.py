@@ -12,7 +12,7 @@ from qdrank.studies.study import Method
 if TYPE_CHECKING:
     from qdrank.studies.lin2011.settings import Lin as _Keys
 else:
-    from qdrank.studies.keys import Keys as _Keys
+    from qdrank.studies.study import Keys as _Keys
 
 
 Kind = Literal["single", "naive", "select", "transform"]

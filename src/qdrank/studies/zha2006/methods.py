@@ -12,7 +12,7 @@ from qdrank.studies.study import Method
 if TYPE_CHECKING:
     from qdrank.studies.zha2006.settings import Zha as _Keys
 else:
-    from qdrank.studies.keys import Keys as _Keys
+    from qdrank.studies.study import Keys as _Keys
 
 #: Regressors by name, with their labels.
 REGRESSORS = {"ridge": "ridge", "trees": "boosted trees"}

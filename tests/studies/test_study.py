@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from qdrank.studies.keys import Keys
+from qdrank.studies.study import Keys
 
 
 class Options(Keys):
@@ -37,7 +37,11 @@ def test_a_copy_has_other_values() -> None:
 
 @pytest.mark.parametrize(
     "module",
-    ["geng2008.methods", *(f"{study}.options" for study in ("hoi2008", "zha2006", "lin2011", "beyond", "hybrid"))],
+    [
+        *(f"{study}.methods" for study in ("geng2008", "zha2006", "lin2011")),
+        "hoi2008.rankers",
+        *(f"{study}.options" for study in ("beyond", "hybrid")),
+    ],
 )
 def test_options_load_no_pydantic(module: str) -> None:
     code = f"import qdrank.studies.{module}, sys; print('pydantic' in sys.modules)"
