@@ -23,8 +23,8 @@ from qdrank.datasets.simulated.tables import write_simulated
 from qdrank.errors import InputError
 from qdrank.learners import LEARNERS
 from qdrank.learners.atvt.estimator import ATVT
-from qdrank.learners.base import fitted_names
 from qdrank.learners.ensemble.ser import SSER
+from qdrank.learners.parameters import fitted_names
 from qdrank.learners.ranksvm.estimator import RankSVM
 from qdrank.queries.artifacts import VectorOptions, describe_queries
 from qdrank.queries.recipe import document_vectors

@@ -11,7 +11,7 @@ import pyarrow as pa
 from qdrank.datasets.judged import Judged
 from qdrank.errors import InputError
 from qdrank.layout import FloatArray
-from qdrank.learners.base import Parameters, fitted_names
+from qdrank.learners.parameters import Parameters, fitted_names
 from qdrank.rankers.state import state_table
 
 Validation = tuple[Judged, FloatArray]
