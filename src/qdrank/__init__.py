@@ -18,20 +18,19 @@ def cache_folder() -> str:
 
 
 def _kernel_cache() -> str:
-    """Folder for compiled kernels, named after the source of them all.
+    """Folder for compiled kernels, named after the source of all modules that have any: learners, and files named so.
 
     Numba recompiles a kernel when its own file changes, but not when a kernel that it calls, in another file, does.
     """
     sha256 = hashlib.sha256()
-    sources: list[str] = []
-    for folder, _, files in os.walk(os.path.dirname(__file__)):
-        inside = os.path.basename(folder) == "kernels"
-        sources += [
-            os.path.join(folder, name) for name in files if name.endswith(".py") and (inside or "kernels" in name)
-        ]
-    for path in sorted(sources):
+    home = os.path.dirname(__file__)
+    learners = os.path.join(home, "learners")
+    paths = [os.path.join(folder, name) for folder, _, files in os.walk(home) for name in files if name.endswith(".py")]
+    for path in sorted(path for path in paths if path.startswith(learners) or path.endswith("kernels.py")):
         with open(path, "rb") as file:
-            sha256.update(file.read())
+            source = file.read()
+        if b"@njit" in source:
+            sha256.update(source)
     return os.path.join(cache_folder(), f"kernels-{sha256.hexdigest()[:16]}")
 
 

@@ -17,7 +17,7 @@ from qdrank.datasets.letor.reader import load_letor
 from qdrank.datasets.runs.model import system_runs
 from qdrank.datasets.runs.reading import read_all_runs, read_qrels
 from qdrank.rankers.documents import FoldDocuments
-from qdrank.rankers.one_model import OneFeature
+from qdrank.rankers.reference import OneFeature
 from qdrank.rankers.served import ServedRanker, write_ranker
 from qdrank.store import read
 from qdrank.text.extract import read_collection, text_settings

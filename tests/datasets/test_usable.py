@@ -5,9 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from qdrank.datasets.importing import import_features
+from qdrank.datasets.importing import import_features, refuse_unusable
 from qdrank.datasets.judged import Judged
-from qdrank.datasets.usable import refuse_unusable
 from qdrank.errors import InputError
 
 

@@ -11,16 +11,22 @@ import pytest
 from qdrank.datasets.judged import Judged
 from qdrank.errors import InputError
 from qdrank.queries import METRICS
-from qdrank.queries.artifacts import Queries, VectorOptions, describe_queries, load_neighbours, load_queries
+from qdrank.queries.artifacts import (
+    Queries,
+    VectorOptions,
+    describe_queries,
+    load_neighbours,
+    load_queries,
+    load_scale,
+    scale_table,
+)
 from qdrank.queries.graph import (
     GraphOptions,
     fitted_metric,
     load_metric,
-    load_scale,
     metric_table,
     neighbours_table,
     ranking_targets,
-    scale_table,
 )
 from qdrank.queries.vectors import Standardiser
 from qdrank.store import write

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from qdrank.learners.base import fitted_names
+from qdrank.learners.parameters import fitted_names
 from qdrank.rankers.state import from_state_table, state_table
 from qdrank.store import read, write
 

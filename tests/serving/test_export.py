@@ -21,7 +21,8 @@ from qdrank.learners.classic.trees import BoostedRegression, LambdaMART
 from qdrank.learners.ranksvm.estimator import RankSVM
 from qdrank.rankers.documents import FoldDocuments, fold_documents
 from qdrank.rankers.learned import LearnerRanker
-from qdrank.rankers.one_model import LinearRanker, OneFeature, TreeRanker
+from qdrank.rankers.one_model import LinearRanker, TreeRanker
+from qdrank.rankers.reference import OneFeature
 from qdrank.rankers.served import ServedRanker, write_ranker
 from qdrank.serving.plain import SOLR_SLACK, next_up, plain_model, raw_thresholds, without_slack
 from qdrank.single_precision import numbers, places

@@ -23,8 +23,8 @@ from qdrank.datasets.simulated.tables import write_simulated
 from qdrank.errors import InputError
 from qdrank.learners import LEARNERS
 from qdrank.learners.atvt.estimator import ATVT
-from qdrank.learners.base import fitted_names
 from qdrank.learners.ensemble.ser import SSER
+from qdrank.learners.parameters import fitted_names
 from qdrank.learners.ranksvm.estimator import RankSVM
 from qdrank.queries.artifacts import VectorOptions, describe_queries
 from qdrank.queries.recipe import document_vectors
@@ -34,8 +34,9 @@ from qdrank.rankers.documents import fold_documents
 from qdrank.rankers.evidence import DocumentPrior, NeighbourEvidence
 from qdrank.rankers.learned import LearnerRanker, WithQueryVectors
 from qdrank.rankers.local_ranker import LocalRanker
-from qdrank.rankers.one_model import LinearRanker, OneFeature, TreeRanker, WithEvidence
+from qdrank.rankers.one_model import LinearRanker, TreeRanker, WithEvidence
 from qdrank.rankers.ready import ReadyModels
+from qdrank.rankers.reference import OneFeature
 from qdrank.rankers.served import ServedRanker, write_ranker
 from qdrank.serving.ranking import kind_of, load_ranker
 from qdrank.store import read, write

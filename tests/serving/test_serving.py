@@ -20,10 +20,10 @@ from qdrank.datasets.runs.reading import read_run
 from qdrank.datasets.simulated.features import REFERENCE, simulate
 from qdrank.datasets.simulated.tables import write_simulated
 from qdrank.errors import InputError
-from qdrank.learners.base import fitted_names
+from qdrank.learners.parameters import fitted_names
 from qdrank.learners.ranksvm.estimator import RankSVM
-from qdrank.queries.artifacts import VectorOptions, describe_queries, load_queries
-from qdrank.queries.graph import GraphOptions, metric_table, neighbours_table, scale_table
+from qdrank.queries.artifacts import VectorOptions, describe_queries, load_queries, scale_table
+from qdrank.queries.graph import GraphOptions, metric_table, neighbours_table
 from qdrank.queries.recipe import topics_of
 from qdrank.queries.sizes import Setting, neighbour_count
 from qdrank.rankers.one_model import LinearRanker

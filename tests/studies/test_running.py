@@ -16,7 +16,8 @@ from qdrank.learners.fitting import fit_seed
 from qdrank.measures import average_precision
 from qdrank.rankers.base import QueryRanker
 from qdrank.rankers.documents import FoldDocuments
-from qdrank.rankers.one_model import LinearRanker, OneFeature
+from qdrank.rankers.one_model import LinearRanker
+from qdrank.rankers.reference import OneFeature
 from qdrank.store import read
 from qdrank.studies.running import FoldRun, View, setting_texts, subsets
 from qdrank.studies.study import Method

@@ -6,10 +6,9 @@ scikit-learn takes longer than most jobs, so only the methods that hand out its 
 
 from __future__ import annotations
 
-import sys
 import warnings
 from copy import deepcopy
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from inspect import signature
 from typing import Any, ClassVar, Self
 
@@ -19,47 +18,10 @@ from numpy.typing import ArrayLike, NDArray
 from qdrank.errors import InputError
 from qdrank.layout import FloatArray, IntArray
 from qdrank.learners.inputs import as_features, as_judged, warn_of_equal_grades, warn_of_one_query
+from qdrank.learners.parameters import Parameters
 from qdrank.registry import did_you_mean, needed
 
 _ROUTED = ("fit", "predict", "score")
-
-
-@dataclass(kw_only=True, eq=False)
-class Parameters:
-    """Parameters are the fields of a dataclass; fitted attributes are further fields, whose names end in ``_``."""
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Parameters by name; with ``deep`` those of estimators among them too, as ``name__parameter``."""
-        params = {f.name: getattr(self, f.name) for f in fields(self) if f.init}
-        inner = {name: value for name, value in params.items() if deep and _has_params(value)}
-        nested = {f"{name}__{key}": one for name, value in inner.items() for key, one in value.get_params().items()}
-        return params | nested
-
-    def set_params(self, **params: Any) -> Self:
-        """Set parameters by name, those of estimators among them by ``name__parameter``."""
-        known = self.get_params(deep=False)
-        for key in sorted(params):  # an estimator comes before its own parameters
-            name, _, inner = key.partition("__")
-            if name not in known:
-                problem = f"{type(self).__name__} has no parameter {name!r}"
-                raise InputError(problem, fix=did_you_mean(name, list(known)))
-            if inner:
-                getattr(self, name).set_params(**{inner: params[key]})
-            else:
-                setattr(self, name, params[key])
-        return self
-
-    def refuse_unfitted(self) -> None:
-        """Raise if a fitted attribute is missing."""
-        if not all(hasattr(self, name) for name in fitted_names(self)):
-            raise self.not_fitted()
-
-    def not_fitted(self) -> InputError:
-        """The error for an estimator used before fitting; also scikit-learn's own, if scikit-learn is loaded."""
-        kinds: tuple[type, ...] = (InputError,)
-        if "sklearn.exceptions" in sys.modules:
-            kinds = (InputError, sys.modules["sklearn.exceptions"].NotFittedError)
-        return type("NotFitted", kinds, {})(f"this {type(self).__name__} has not been fitted", fix="call fit first")  # type: ignore[no-any-return]
 
 
 @dataclass(kw_only=True, eq=False)
@@ -120,15 +82,6 @@ class Estimator(Parameters):
             asked.add_request(param=name, alias=alias)
         self._metadata_request = routing
         return self
-
-
-def fitted_names(value: Any) -> list[str]:
-    """Fitted attributes of a dataclass that are stored: its fields ``name_``, but for those with the metadata ``stored: False``."""
-    return [f.name for f in fields(value) if not f.init and f.name.endswith("_") and f.metadata.get("stored", True)]
-
-
-def _has_params(value: Any) -> bool:
-    return hasattr(value, "get_params") and not isinstance(value, type)
 
 
 @dataclass(kw_only=True, eq=False)

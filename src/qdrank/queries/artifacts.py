@@ -17,7 +17,7 @@ from qdrank.errors import InputError
 from qdrank.layout import FloatArray, rows_of
 from qdrank.queries.vectors import Missing, Pooling, Standardiser, query_vectors
 from qdrank.store import read
-from qdrank.store.tables import list_column, list_matrix
+from qdrank.store.tables import list_column, list_matrix, open_list_column
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,3 +114,27 @@ def _pooled(part: Judged, reference: int, options: VectorOptions) -> FloatArray:
     # A system leaves out many documents, so ranks are often missing; they are left out of the statistics.
     missing: Missing = "omit" if np.isnan(X).any() else "error"
     return query_vectors(X, part.offsets, scores, top=options.top, pooling=options.pooling, missing=missing)
+
+
+def scale_table(scaler: Standardiser) -> pa.Table:
+    """The artifact ``fitted`` of a standardiser."""
+    kind = "zscore" if scaler.scale else "none"
+    return pa.concat_tables(
+        [fitted_rows(kind, "mean", scaler.mean_[None, :]), fitted_rows(kind, "deviation", scaler.scale_[None, :])]
+    )
+
+
+def load_scale(path: str | os.PathLike[str]) -> Standardiser:
+    """The standardiser that `scale_table` stored."""
+    table = read(path, "fitted")
+    scaler = Standardiser(scale=table.column("kind")[0].as_py() == "zscore")
+    scaler.mean_, scaler.scale_ = list_matrix(table.column("numbers"))
+    return scaler
+
+
+def fitted_rows(kind: str, name: str, matrix: FloatArray) -> pa.Table:
+    """Rows of the artifact ``fitted``: a matrix that the standardiser or metric ``kind`` calls ``name``."""
+    n = len(matrix)
+    columns = {"kind": pa.array([kind] * n, pa.string()), "name": pa.array([name] * n, pa.string())}
+    columns |= {"row": pa.array(np.arange(n, dtype=np.int32)), "numbers": open_list_column(matrix.astype(np.float64))}
+    return pa.table(columns)

@@ -1,4 +1,4 @@
-"""What is fitted on the training queries of a fold, and the k-NN graph, as artifacts: scale, metric, neighbours."""
+"""What is fitted on the training queries of a fold, and the k-NN graph, as artifacts: metric, neighbours."""
 
 from __future__ import annotations
 
@@ -14,13 +14,12 @@ from qdrank.datasets.judged import Judged, load_judged
 from qdrank.datasets.scaling import column_moments, inverse_deviation, scaled
 from qdrank.layout import FloatArray
 from qdrank.queries import METRICS
-from qdrank.queries.artifacts import Queries, load_queries
+from qdrank.queries.artifacts import Queries, fitted_rows, load_queries
 from qdrank.queries.metrics import Euclidean, preference_directions
 from qdrank.queries.neighbours import Search, neighbours
 from qdrank.queries.sizes import stored_neighbours
-from qdrank.queries.vectors import Standardiser
 from qdrank.store import read, write
-from qdrank.store.tables import list_column, list_matrix, open_list_column
+from qdrank.store.tables import list_column, list_matrix
 
 #: Number of queries per neighbour search.
 _TOGETHER = 2048
@@ -87,26 +86,10 @@ def neighbours_table(
     return pa.table(columns, names=["query_id", "role", "neighbours"]), metric
 
 
-def scale_table(scaler: Standardiser) -> pa.Table:
-    """The artifact ``fitted`` of a standardiser."""
-    kind = "zscore" if scaler.scale else "none"
-    return pa.concat_tables(
-        [_rows(kind, "mean", scaler.mean_[None, :]), _rows(kind, "deviation", scaler.scale_[None, :])]
-    )
-
-
-def load_scale(path: str | os.PathLike[str]) -> Standardiser:
-    """The standardiser that `scale_table` stored."""
-    table = read(path, "fitted")
-    scaler = Standardiser(scale=table.column("kind")[0].as_py() == "zscore")
-    scaler.mean_, scaler.scale_ = list_matrix(table.column("numbers"))
-    return scaler
-
-
 def metric_table(name: str, metric: Euclidean) -> pa.Table:
     """The artifact ``fitted`` of the metric ``name``; a metric that learns nothing has one row without numbers."""
     learned: FloatArray = getattr(metric, "map_", np.zeros((1, 0)))
-    return _rows(name, "map", learned)
+    return fitted_rows(name, "map", learned)
 
 
 def load_metric(path: str | os.PathLike[str]) -> Euclidean:
@@ -121,13 +104,6 @@ def metric_with(name: str, learned: FloatArray) -> Euclidean:
     if learned.size:
         metric.map_ = learned  # type: ignore[attr-defined]
     return metric
-
-
-def _rows(kind: str, name: str, matrix: FloatArray) -> pa.Table:
-    n = len(matrix)
-    columns = {"kind": pa.array([kind] * n, pa.string()), "name": pa.array([name] * n, pa.string())}
-    columns |= {"row": pa.array(np.arange(n, dtype=np.int32)), "numbers": open_list_column(matrix.astype(np.float64))}
-    return pa.table(columns)
 
 
 def write_neighbours(

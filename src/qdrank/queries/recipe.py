@@ -15,8 +15,7 @@ from qdrank.datasets.judged import load_judged
 from qdrank.datasets.scaling import minmax_per_query
 from qdrank.errors import InputError
 from qdrank.layout import FloatArray, IntArray, rows_of
-from qdrank.queries.artifacts import VectorOptions, describe_queries
-from qdrank.queries.graph import load_scale, scale_table
+from qdrank.queries.artifacts import VectorOptions, describe_queries, load_scale, scale_table
 from qdrank.queries.vectors import Pooling, Standardiser, query_vectors
 from qdrank.store import read, write
 

@@ -8,7 +8,7 @@ from qdrank.registry import Registry
 RANKERS = Registry(
     "ranker",
     {
-        "feature": "qdrank.rankers.one_model:OneFeature",
+        "feature": "qdrank.rankers.reference:OneFeature",
         "linear": "qdrank.rankers.one_model:LinearRanker",
         "learner": "qdrank.rankers.learned:LearnerRanker",
         "trees": "qdrank.rankers.one_model:TreeRanker",

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from qdrank.learners.base import fitted_names
+from qdrank.learners.parameters import fitted_names
 from qdrank.store.tables import list_matrix, open_list_column
 
 Arrays = dict[str, NDArray[Any]]

@@ -12,8 +12,8 @@ import pyarrow as pa
 from qdrank.datasets.collections import COLLECTIONS
 from qdrank.datasets.collections.model import READ, Collection, Note, read_counts
 from qdrank.datasets.collections.smart import FORMS, SmartForm
+from qdrank.datasets.importing import refuse_unusable
 from qdrank.datasets.judged import Judged, load_judged
-from qdrank.datasets.usable import refuse_unusable
 from qdrank.errors import placed
 from qdrank.measures import measure
 from qdrank.text.analyser import Analyser

@@ -12,8 +12,8 @@ from qdrank.errors import InputError
 from qdrank.learners import SER, SSER
 from qdrank.learners.ensemble.ser import rounded_scores
 from qdrank.measures import average_precision
-from qdrank.rankers.one_model import OneFeature
 from qdrank.rankers.others import OfOthers
+from qdrank.rankers.reference import OneFeature
 from qdrank.rankers.state import from_state_table
 from qdrank.serving.ranking import kind_of
 from qdrank.store.tables import list_matrix

@@ -12,14 +12,13 @@ import pyarrow as pa
 from qdrank.datasets.collections.beir import read_queries
 from qdrank.datasets.columns import columns_table, topics_table
 from qdrank.datasets.folds import assign_parts, fold_names, roles
-from qdrank.datasets.importing import Notes
+from qdrank.datasets.importing import Notes, refuse_unusable
 from qdrank.datasets.judged import Judged
 from qdrank.datasets.runs.joined import judged_runs
 from qdrank.datasets.runs.model import COLUMNS, Qrels, alone
 from qdrank.datasets.runs.reading import is_json, read_all_runs, read_qrels
 from qdrank.datasets.runs.rows import read_groups
 from qdrank.datasets.textfiles import lines
-from qdrank.datasets.usable import refuse_unusable
 from qdrank.errors import AnyPath, InputError, placed
 from qdrank.layout import FloatArray
 from qdrank.measures import measure
