@@ -112,8 +112,17 @@ def test_make_and_scripts_exist(project: Path) -> None:
     [("README.md", "ndcg@10/exp"), ("docs/tutorial.md", "mean gain of the local models"), ("docs/api.md", "(200,)")],
 )
 def test_python_of_the_first_pages_runs(
-    project: Path, page: str, printed: str, capsys: pytest.CaptureFixture[str]
+    project: Path,
+    page: str,
+    printed: str,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.chdir(tmp_path)  # the files that README names, as small as can be
+    (tmp_path / "qrels.txt").write_text("q1 0 d1 1\nq1 0 d2 0\n")
+    for name in ("rm3", "bm25"):
+        (tmp_path / f"{name}.run").write_text(f"q1 Q0 d1 1 2 {name}\nq1 Q0 d2 2 1 {name}\n")
     names: dict[str, object] = {}
     for block in re.findall(r"```python\n(.*?)```", (project / page).read_text(), re.DOTALL):
         exec(compile(block, page, "exec"), names)

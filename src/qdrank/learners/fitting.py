@@ -13,8 +13,8 @@ from qdrank.errors import InputError
 from qdrank.layout import FloatArray
 from qdrank.learners import LEARNERS
 from qdrank.learners.choose import Choice, validation_queries
-from qdrank.learners.grids import most_regularised_first
 from qdrank.learners.inputs import JudgedArrays
+from qdrank.learners.regularised import most_regularised_first
 
 
 def grid_settings(grid: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import product
 from typing import TYPE_CHECKING, Literal
 
-from qdrank.learners.grids import most_regularised_first
+from qdrank.learners.regularised import most_regularised_first
 from qdrank.rankers.base import QueryRanker
 from qdrank.rankers.bilinear import Bilinear
 from qdrank.rankers.evidence import DocumentPrior, NeighbourEvidence

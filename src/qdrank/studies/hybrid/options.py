@@ -9,7 +9,7 @@ import numpy as np
 
 from qdrank.learners.atvt.estimator import ATVT
 from qdrank.learners.ensemble.ser import SER, SSER
-from qdrank.learners.grids import most_regularised_first
+from qdrank.learners.regularised import most_regularised_first
 from qdrank.queries.profiles import Similarity
 from qdrank.rankers.base import QueryRanker
 from qdrank.rankers.bilinear import Bilinear
