@@ -207,6 +207,14 @@ def test_a_verdict_that_rests_on_what_nobody_judged_is_said_to_turn():
     assert report["unjudged"]["turned"] is None
 
 
+def test_the_queries_that_differ_most_come_first():
+    qrels, a, b = made(5)
+    question = Question(TwoRuns.of(qrels, [a, b], ["ndcg@5/trec"]), "better", 0.01)
+    shown = [abs(row["a"] - row["b"]) for row in question.reports()[0]["queries_that_differ_most"]]
+    gaps = np.abs(question.two.pairs("ndcg@5/trec").differences)
+    np.testing.assert_allclose(shown, np.sort(gaps)[::-1][: len(shown)])
+
+
 def test_pairs_to_judge_are_judged_and_the_same_command_goes_on(folder, capsys):
     lines = (folder / "qrels").read_text().splitlines(keepends=True)
     (folder / "qrels").write_text("".join(line for i, line in enumerate(lines) if i % 3))
