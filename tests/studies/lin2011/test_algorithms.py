@@ -324,6 +324,7 @@ def test_gaussian_weights_do_not_vanish_far_away():
 
 def test_votes_that_tie_go_to_the_first():
     assert majority(np.array([2, 1, 1, 2, 0]), np.array([0, 4, 5]), 3).tolist() == [2, 0]
+    assert majority(np.array([2, 1, 2, 1]), np.array([0, 4]), 3).tolist() == [2]
 
 
 def test_top_documents_of_short_lists_are_all_of_them():
