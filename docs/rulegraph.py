@@ -1,4 +1,4 @@
-"""The picture in architecture.md and the rules in geng2008.smk: those that make one study, from the workflow itself.
+"""The picture in architecture.md and the rules in geng2008-rules.txt: those that make one study, from the workflow itself.
 
 ``make picture`` writes both anew; a test finds them when they are out of step. The graph is that of Snakemake's ``--rulegraph``
 for Geng 2008 on the tiny configuration, without arrows that a longer way already implies, as a Mermaid block: no drawing
@@ -22,7 +22,7 @@ STUDY = "geng2008"
 PROJECT = Path(__file__).resolve().parents[1]
 PAGE = PROJECT / "docs" / "architecture.md"
 BEGIN = "<!-- picture: written by `make picture`; do not edit -->"
-RULES = PROJECT / "docs" / "geng2008.smk"
+RULES = PROJECT / "docs" / "geng2008-rules.txt"
 END = "<!-- end of picture -->"
 
 
