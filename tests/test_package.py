@@ -1,7 +1,5 @@
 """The package as it is installed: what it asks for, and what it says where an extra is missing."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys
