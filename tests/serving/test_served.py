@@ -13,7 +13,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from qdrank.aggregators import AGGREGATORS
 from qdrank.cli import main
 from qdrank.datasets.columns import topics_table
 from qdrank.datasets.judged import Judged, load_judged
@@ -185,7 +184,7 @@ def test_ready_models_are_the_ranking_svms_of_their_neighbours(fold):
 
 
 def test_every_kind_that_is_stored_has_one_name():
-    names = [*REGISTRY, *LEARNERS, *AGGREGATORS, *(kind for study in STUDIES for kind in STUDIES[study].rankers)]
+    names = [*REGISTRY, *LEARNERS, *(kind for study in STUDIES for kind in STUDIES[study].rankers)]
     assert sorted(set(names)) == sorted(names)
     for name in names:
         assert name == kind_of(name).NAME
