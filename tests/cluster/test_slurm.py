@@ -15,8 +15,15 @@ from tests.cluster.conftest import HERE, Cluster
 from tests.workflow.project import ONE_STUDY, Project, copy_project, result_digests
 
 TINY = ONE_STUDY
-# The shipped profile; only the pace of asking is that of a test.
-SLURM = ("--workflow-profile", "workflow/profiles/slurm", "--slurm-init-seconds-before-status-checks", "1")
+# The shipped profile; the pace of asking is that of a test, and the nodes have two cores.
+SLURM = (
+    "--workflow-profile",
+    "workflow/profiles/slurm",
+    "--slurm-init-seconds-before-status-checks",
+    "1",
+    "--max-threads",
+    "2",
+)
 GENERIC = ("--workflow-profile", "workflow/profiles/cluster-generic", "--seconds-between-status-checks", "2")
 
 
