@@ -1,7 +1,5 @@
 """Readers of TIME's blocks and of SciFact's table of abstracts, and both collections of the mirror."""
 
-from __future__ import annotations
-
 from collections import Counter
 from contextlib import suppress
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The table of data sets is complete, consistent, and true to the mirror."""
 
-from __future__ import annotations
-
 import math
 import subprocess
 import sys
