@@ -48,7 +48,9 @@ def test_the_library_alone_brings_no_workflow(metadata):
     assert asked_for(metadata, "text") == {"pystemmer"}
     assert asked_for(metadata, "pandas") == {"pandas"}
     assert asked_for(metadata, "sklearn") == {"scikit-learn"}
-    assert set(metadata.get_all("Provides-Extra")) == {"workflow", "trees", "text", "pandas", "sklearn", "irds"}
+    assert asked_for(metadata, "dense") == {"onnxruntime", "tokenizers"}
+    extras = {"workflow", "trees", "text", "pandas", "sklearn", "irds", "dense"}
+    assert set(metadata.get_all("Provides-Extra")) == extras
 
 
 def test_no_requirement_is_an_exact_pin(metadata):
@@ -57,7 +59,18 @@ def test_no_requirement_is_an_exact_pin(metadata):
     ]
 
 
-BLOCKED = ("snakemake", "lightgbm", "Stemmer", "pandas", "sklearn", "matplotlib", "bm25s", "vl_convert")
+BLOCKED = (
+    "snakemake",
+    "lightgbm",
+    "Stemmer",
+    "pandas",
+    "sklearn",
+    "matplotlib",
+    "bm25s",
+    "vl_convert",
+    "onnxruntime",
+    "tokenizers",
+)
 WITHOUT = f"""
 import sys
 class Nothing:
@@ -98,6 +111,7 @@ print(Judged.from_arrays(X, y, query).n_queries)
         ("from qdrank.learners import LambdaMART", "trees"),
         ("import qdrank; qdrank.results('results')", "pandas"),
         ("from qdrank.text.analyser import Analyser; Analyser(stemmer='english')", "text"),
+        ("from qdrank.text.encoder import Encoder; Encoder(None)", "dense"),
         ("from qdrank.learners import RankSVM; RankSVM().__sklearn_tags__()", "sklearn"),
         ("from qdrank.learners import ATVT; X = np.random.rand(9, 2); ATVT(h='trees').fit(X, np.arange(9))", "trees"),
     ],
