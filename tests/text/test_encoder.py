@@ -1,7 +1,5 @@
 """Encoders: tiny ones of each pooling by arithmetic, and the real one by the cosines that its authors' code gives."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Exact search: the order by products in double precision, ties by number, whatever the blocks."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

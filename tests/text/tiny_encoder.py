@@ -1,7 +1,5 @@
 """Folders of tiny encoders: a model of one table of word vectors, and its tokenizer, as the hub lays them out."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
