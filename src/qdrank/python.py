@@ -153,7 +153,7 @@ def fuse(
     *runs: Given, method: str = "rrf", norm: str = "min-max", weights: Sequence[float] | None = None, k: float = 60
 ) -> Ranking:
     """One run from several, without judgments."""
-    from qdrank.aggregators.fusion import fuse as fused
+    from qdrank.learners.aggregation.fusion import fuse as fused
 
     return Ranking(fused(_runs(runs), method, norm=norm, weights=weights, k=k, tag="qdrank-fused"))
 

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from qdrank import aggregators
 from qdrank.learners import LEARNERS, grids, tune
 from qdrank.learners.fitting import fit_one, grid_settings
 from qdrank.rankers.methods import CLASSIC
@@ -38,7 +37,6 @@ TOYS = {"toy": OneFeature}
 
 
 BY_NAME = {name: (LEARNERS[name], grid) for name, grid in grids.GRIDS.items()}
-BY_NAME |= {name: (aggregators.AGGREGATORS[name], grid) for name, grid in aggregators.AGGREGATOR_GRIDS.items()}
 
 
 @pytest.mark.parametrize("name", list(BY_NAME))
@@ -49,8 +47,7 @@ def test_a_grid_names_parameters_of_its_learner(name: str) -> None:
             assert learner(**{parameter: value}).get_params()[parameter] == value
 
 
-def test_every_aggregator_and_every_classic_learner_has_a_grid() -> None:
-    assert set(aggregators.AGGREGATOR_GRIDS) == set(aggregators.AGGREGATORS)
+def test_every_classic_learner_has_a_grid() -> None:
     assert {method.learner for method in CLASSIC.values()} <= set(BY_NAME)
 
 

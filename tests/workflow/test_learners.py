@@ -1,7 +1,5 @@
 """The learners in the workflow: artifacts, and what a change to one of them reruns."""
 
-from __future__ import annotations
-
 import re
 
 import pytest
@@ -21,7 +19,7 @@ def test_the_code_of_a_method_is_its_own(name: str) -> None:
     module, job = CLASSIC[name].module, {"call": "qdrank.rankers.learning:learn_method"}
     used, common = code_modules({**job, "learner": CLASSIC[name].learner}), code_modules(job)
     others = {method.module for method in CLASSIC.values()} - {module}
-    built_on = {"qdrank.aggregators.cps": {"qdrank.aggregators.fusion"}}
+    built_on = {"qdrank.learners.aggregation.cps": {"qdrank.learners.aggregation.fusion"}}
     assert module in used
     assert (used - common) & others <= built_on.get(module, set())
 

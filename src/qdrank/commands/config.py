@@ -95,13 +95,11 @@ def check_text(settings: Settings) -> None:
 
 def check_grids(settings: Settings) -> None:
     """Raise if a learner is to try values of a parameter that it does not have."""
-    from qdrank.aggregators import AGGREGATORS
     from qdrank.learners import LEARNERS
     from qdrank.rankers.methods import CLASSIC
 
     for method, grid in settings.learners.grids.items():
-        name = CLASSIC[method].learner
-        known = list((LEARNERS if name in LEARNERS else AGGREGATORS)[name]().get_params())
+        known = list(LEARNERS[CLASSIC[method].learner]().get_params())
         for parameter in grid:
             if parameter not in known:
                 problem = f"learners.grids.{method}.{parameter}: {method} has no such parameter"
