@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import contextlib
 from pathlib import Path
 from typing import get_args
@@ -157,9 +155,7 @@ def test_the_command_checks_a_file(tmp_path: Path, capsys: pytest.CaptureFixture
         ("datasets: [mq2008]\n", "is not available"),
     ],
 )
-def test_the_check_finds_what_would_stop_a_run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], text: str, words: str
-) -> None:
+def test_the_check_finds_what_would_stop_a_run(tmp_path, monkeypatch, capsys, text, words):
     monkeypatch.delenv("QDRANK_MIRROR", raising=False)
     monkeypatch.chdir(tmp_path)
     for name, query in (("rows", 1), ("more", 2)):

@@ -1,7 +1,5 @@
 """Rules of the house that a reader cannot be asked to remember."""
 
-from __future__ import annotations
-
 import ast
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """Compiled kernels are cached by the content of all kernels: a changed one is never served stale."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,7 +1,5 @@
 """The same study through SLURM: the same bytes, whatever happens on the way."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal
@@ -97,9 +95,7 @@ def test_troubled_jobs_begin(trouble: Run) -> None:
     assert trouble.process.poll() is None
 
 
-def test_a_killed_run_is_resumed_and_gives_the_bytes_of_a_local_one(
-    cluster: Cluster, local: Project, project: Path, tmp_path: Path
-) -> None:
+def test_a_killed_run_is_resumed_and_gives_the_bytes_of_a_local_one(cluster, local, project, tmp_path):
     copy = copy_project(project, tmp_path)
     first = Run(copy, *SLURM, *TINY)
     first.wait_for(lambda: "steps (" in first.printed() and queued(first.name()))

@@ -1,7 +1,5 @@
 """Advice on two run files, as a new user would ask for it; and fusing by stored weights."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """`qdrank doctor`."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

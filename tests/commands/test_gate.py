@@ -1,7 +1,5 @@
 """`qdrank gate`, and what it shares with `compare`: verdicts at the sizes people have, missing queries, unjudged documents."""
 
-from __future__ import annotations
-
 import csv
 import json
 import os

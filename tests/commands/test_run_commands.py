@@ -1,7 +1,5 @@
 """`qdrank evaluate`, `compare` and `fuse` on run files."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import io

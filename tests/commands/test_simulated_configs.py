@@ -1,7 +1,5 @@
 """The shipped configurations of simulated data pass the check that comes before a run; a misspelt setting does not."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np
@@ -38,9 +36,7 @@ def test_a_misspelt_setting_of_simulated_text_is_named(tmp_path: Path, capsys: p
         ("sim1", "{locality: [1, 2]}", "locality must be a number"),
     ],
 )
-def test_a_wrong_setting_is_found_before_the_run(
-    like: str, settings: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_wrong_setting_is_found_before_the_run(like, settings, said, tmp_path, capsys):
     own = f"datasets: [mine]\nown:\n  mine: {{kind: simulated, like: {like}, settings: {settings}}}\n"
     (tmp_path / "mine.yaml").write_text(own)
     assert main(["config", "check", str(tmp_path / "mine.yaml")]) != 0

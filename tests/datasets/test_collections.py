@@ -1,7 +1,5 @@
 """Readers of BEIR form and the checks that every collection passes."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import lzma

@@ -1,7 +1,5 @@
 """Readers of SMART form and of TREC-9's OHSUMED, and the real collections of the mirror."""
 
-from __future__ import annotations
-
 from collections import Counter
 from contextlib import suppress
 from dataclasses import replace

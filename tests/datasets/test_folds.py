@@ -1,7 +1,5 @@
 """LETOR's rotation, fixed splits, and seeded parts."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest

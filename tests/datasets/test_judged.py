@@ -1,7 +1,5 @@
 """The view of judged documents in memory, and its artifact."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

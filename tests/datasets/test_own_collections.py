@@ -1,7 +1,5 @@
 """A user's own collections in SMART and TREC form, from a configuration to the collection that is read."""
 
-from __future__ import annotations
-
 import gzip
 from contextlib import suppress
 from pathlib import Path

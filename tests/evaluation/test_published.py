@@ -1,7 +1,5 @@
 """Published against ours: the files can be read, rows say what they should, samples are refused."""
 
-from __future__ import annotations
-
 from itertools import combinations
 from math import sqrt
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Verdicts: each kind and outcome, no cliff, intervals and p-values that agree, error rates as promised."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from math import isnan
@@ -335,8 +333,7 @@ def test_seeds_contain_the_spread_between_worlds():
 
 
 @pytest.mark.parametrize(
-    "wrong",
-    [{"kind": "superority"}, {"purpose": "findings"}, {"margin": -1}, {"margin": float("nan")}, {"limit": 0.5}],
+    "wrong", [{"kind": "superority"}, {"purpose": "findings"}, {"margin": -1}, {"margin": float("nan")}, {"limit": 0.5}]
 )
 def test_mistakes_in_a_claim_are_named(wrong):
     right = {"name": "a", "text": "t", "expected": "e", "kind": "superiority"}

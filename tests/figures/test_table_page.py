@@ -1,7 +1,5 @@
 """Pages of tables, read back by a parser: every cell is there, escaped, where a reader looks for it."""
 
-from __future__ import annotations
-
 from html.parser import HTMLParser
 
 import pyarrow as pa

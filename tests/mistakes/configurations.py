@@ -1,7 +1,5 @@
 """Mistakes in a configuration file."""
 
-from __future__ import annotations
-
 from tests.mistakes.planted import CHECK, Mistake, command
 
 ROWS = "".join(

@@ -1,7 +1,5 @@
 """The first page as text: complete, safe, of bounded size, and the same bytes every time."""
 
-from __future__ import annotations
-
 import base64
 import gzip
 import json
@@ -168,13 +166,7 @@ def written_fold(
     }
     folder.mkdir()
     write(folder / "queries.parquet", "queries", pa.table({**columns, "vector": list_column(vectors)}))
-    table = pa.table(
-        {
-            "query_id": ids,
-            "role": role,
-            "neighbours": list_column(np.array(nearest, dtype=np.int32)),
-        }
-    )
+    table = pa.table({"query_id": ids, "role": role, "neighbours": list_column(np.array(nearest, dtype=np.int32))})
     write(folder / "neighbours.parquet", "neighbours", table)
     return folder / "queries.parquet", folder / "neighbours.parquet"
 

@@ -1,7 +1,5 @@
 """Rankers of every kind are served from one file, with the scores that they gave before they were stored."""
 
-from __future__ import annotations
-
 import gzip
 import lzma
 import os

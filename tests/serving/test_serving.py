@@ -1,7 +1,5 @@
 """Serving gives, to the last bit, the scores that a study writes; its lookups are those of the study, ties included."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys
@@ -316,9 +314,7 @@ def test_chunks_that_cut_queries_make_whole_queries(new: Path, tiny: Study, bloc
     assert np.array_equal(sizes, np.diff(tiny.test.offsets))
 
 
-def test_wrong_input_is_told_in_words(
-    tiny: Study, new: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_wrong_input_is_told_in_words(tiny, new, tmp_path, capsys):
     def told(path: Path, *arguments: object, models: Path | None = None) -> str:
         study = type("Elsewhere", (), {"folder": models or tiny.folder})
         assert rank(study, path, *arguments, "--output", tmp_path / "never.txt") == 2
@@ -383,9 +379,7 @@ def judged_of(data):
     )
 
 
-def test_no_folder_is_made_for_the_output(
-    tiny: Study, new: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_no_folder_is_made_for_the_output(tiny, new, tmp_path, capsys):
     assert rank(tiny, new, "--output", tmp_path / "misspelt" / "deep" / "scores.txt") == 2
     assert f"{tmp_path / 'misspelt' / 'deep'}: no such folder" in capsys.readouterr().err
     assert not (tmp_path / "misspelt").exists()

@@ -1,7 +1,5 @@
 """The runner of a fold on toy methods: what it chooses, fits again, measures and writes, against plain loops."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

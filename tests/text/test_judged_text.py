@@ -1,7 +1,5 @@
 """The whole road: feature tables of made collections, and known figures on real ones."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Configurations as the workflow takes them: what `qdrank config check` says of them, and two in one folder."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys
@@ -86,9 +84,7 @@ def test_a_folder_belongs_to_its_configuration_from_the_first_job_on(fresh: Proj
         ("seed=2", "mine.yaml: zah: unknown key; did you mean zha?"),
     ],
 )
-def test_a_mistake_is_put_down_to_the_file_or_the_command_line_that_has_it(
-    fresh: Project, given: str, says: str
-) -> None:
+def test_a_mistake_is_put_down_to_the_file_or_the_command_line_that_has_it(fresh, given, says):
     """Snakemake's settings have the values of files among those of the command line."""
     wrong = "zah: {}\n" if says.startswith("mine") else ""
     (fresh.folder / "mine.yaml").write_text(f"seed: 3\ngeng: {{lambdas: [1]}}\n{wrong}")

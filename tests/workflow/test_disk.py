@@ -1,7 +1,5 @@
 """A full disk, a folder that may not be written, a byte that changed: told in words, and nothing is spoiled."""
 
-from __future__ import annotations
-
 import os
 import random
 import re
@@ -57,9 +55,7 @@ def needs_mount() -> None:
 
 @pytest.mark.full
 @pytest.mark.usefixtures("needs_mount")
-def test_a_full_disk_is_told_and_when_there_is_room_the_run_goes_on(
-    finished: Project, project: Path, tmp_path: Path
-) -> None:
+def test_a_full_disk_is_told_and_when_there_is_room_the_run_goes_on(finished, project, tmp_path):
     expected = result_digests(finished.folder / "results")
     room = (finished.folder / "results/tiny/judged.parquet").stat().st_size + 60_000
     copy = copy_project(project, tmp_path)
@@ -136,9 +132,7 @@ def test_no_byte_of_an_artifact_can_be_flipped(finished: Project, tmp_path: Path
             verify(copy)
 
 
-def test_the_manifest_tells_of_any_file_that_changed(
-    finished: Project, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_manifest_tells_of_any_file_that_changed(finished, tmp_path, capsys):
     """One of each kind of file, also of those that no job reads again."""
     results = tmp_path / "results"
     shutil.copytree(finished.folder / "results", results)

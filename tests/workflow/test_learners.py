@@ -1,7 +1,5 @@
 """The learners in the workflow: artifacts, and what a change to one of them reruns."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Reruns follow content, not timestamps."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The whole road on tiny data."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

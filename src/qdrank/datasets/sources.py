@@ -18,7 +18,7 @@ from qdrank.errors import InputError
 from qdrank.project import PROJECT
 from qdrank.registry import did_you_mean
 
-DatasetKind = Literal["letor", "agg", "text", "simulated"]
+DatasetKind = Literal["letor", "agg", "runs", "text", "simulated"]
 Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 GitBlob = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{40}$")]
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]*$", max_length=64)]

@@ -184,7 +184,7 @@ def _refuse_one_file_twice(dataset: PlannedDataset) -> None:
 
 def _registered(entry: table.Dataset, settings: Settings) -> PlannedDataset:
     rotates = entry.folds == "rotation" if entry.kind != "text" else settings.text.folds == "rotation"
-    folds = ROTATION if rotates else ("fold1",)
+    folds = ROTATION[: len(entry.by_part()) or 5] if rotates else ("fold1",)
     options: dict[str, Any] = {"seed": settings.seed} if entry.kind == "simulated" else {}
     if entry.kind == "text":
         options = {"like": entry.name, "folder": str(download_folder(entry))}
@@ -195,9 +195,12 @@ def _registered(entry: table.Dataset, settings: Settings) -> PlannedDataset:
             "missing_values": entry.has_missing,
             **({"best": entry.best} if entry.kind == "agg" else {}),
         }
+    if entry.kind == "runs":
+        options = {"like": "runs", "max_label": entry.max_label}
     return PlannedDataset(
         entry.name,
-        entry.kind,
+        # runs become features, as the user's own do
+        "letor" if entry.kind == "runs" else entry.kind,
         entry.title,
         entry.note,
         folds=_wanted(folds, settings),

@@ -1,7 +1,5 @@
 """Archives, good and hostile."""
 
-from __future__ import annotations
-
 import io
 import random
 import stat

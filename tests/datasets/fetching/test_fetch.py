@@ -1,7 +1,5 @@
 """Getting files: from a server that behaves or not, from the mirror, from the user's hand."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import hashlib

@@ -1,7 +1,5 @@
 """Bad LETOR text is refused with file, line, the text found and the fix."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import inspect

@@ -1,7 +1,5 @@
 """From LETOR text to the artifact and back; a bad row leaves nothing behind."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

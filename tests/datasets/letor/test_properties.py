@@ -1,7 +1,5 @@
 """Whatever is written is read back; whatever else is read is refused in words."""
 
-from __future__ import annotations
-
 import gzip
 import tempfile
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Runs as data to learn from: columns by hand, missed documents, notes, and the artifacts of a data set."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Runs and judgments as JSON: what a JSON library writes is read, everything else is refused with its place."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

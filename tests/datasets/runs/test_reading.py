@@ -1,7 +1,5 @@
 """Readers of runs and judgments: every form, every compression, and every fault by its line."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import json

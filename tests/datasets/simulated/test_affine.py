@@ -1,7 +1,5 @@
 """Affine copies: grades that are maps of one merit, and maps that aTVT finds again."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Settings of simulated data that a configuration changes: what fits is taken, what does not is named with an example."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import pytest

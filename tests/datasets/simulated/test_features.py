@@ -1,7 +1,5 @@
 """Simulated data: the promised shape, stable draws, and the property that the whole study rests on."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 
 import numpy as np

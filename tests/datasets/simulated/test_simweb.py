@@ -1,7 +1,5 @@
 """The simulated web: its shape, stable draws, and grades that follow from the kind of the query."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """BordaCount by hand, with missing entries, and on the published data."""
 
-from __future__ import annotations
-
 import lzma
 from pathlib import Path
 

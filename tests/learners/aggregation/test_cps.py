@@ -1,7 +1,5 @@
 """CPS against enumeration: coset distances over all completions, likelihood, derivatives, stagewise inference."""
 
-from __future__ import annotations
-
 from itertools import combinations, permutations
 
 import numpy as np

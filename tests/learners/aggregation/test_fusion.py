@@ -1,7 +1,5 @@
 """Fusion against its definitions, one document at a time."""
 
-from __future__ import annotations
-
 from statistics import mean, pstdev
 
 import numpy as np

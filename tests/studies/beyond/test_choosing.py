@@ -1,7 +1,5 @@
 """Settings chosen on past queries without themselves, measured over all relevant documents of the collection."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Figures and tables of Geng 2008: the numbers behind them, and that they are drawn the same twice."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

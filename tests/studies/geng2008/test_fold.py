@@ -1,7 +1,5 @@
 """The methods of Geng 2008 against doing it by hand, query by query."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

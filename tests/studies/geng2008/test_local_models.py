@@ -1,7 +1,5 @@
 """Local models in shards."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from tests.studies.geng2008.world import GENG, shard, study, world

@@ -1,7 +1,5 @@
 """Classes of queries for QC, and K-means."""
 
-from __future__ import annotations
-
 import numpy as np
 import pyarrow as pa
 import pytest

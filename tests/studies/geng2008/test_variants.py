@@ -1,7 +1,5 @@
 """Variants that the paper leaves for later."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

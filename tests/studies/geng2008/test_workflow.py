@@ -1,21 +1,11 @@
 """The study of Geng 2008 on tiny data."""
 
-from __future__ import annotations
-
 from tests.workflow.project import Project
 
 from qdrank.store import read
 
 FIGURES = ("geng-fig1", "geng-fig7", "geng-differences", "geng-controls", "geng-fig8", "geng-fig9", "geng-bound")
-TABLES = (
-    "geng-methods",
-    "geng-folds",
-    "geng-tests",
-    "geng-qc",
-    "geng-table1",
-    "geng-variants",
-    "geng-claims",
-)
+TABLES = ("geng-methods", "geng-folds", "geng-tests", "geng-qc", "geng-table1", "geng-variants", "geng-claims")
 
 
 def test_every_figure_and_table_is_there(finished: Project) -> None:

@@ -1,7 +1,5 @@
 """The study of Hoi and Jin 2008 on a small fold: weights, choices, controls, learning curve, ensembles of methods."""
 
-from __future__ import annotations
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -18,15 +16,7 @@ from qdrank.rankers.state import from_state_table
 from qdrank.serving.ranking import kind_of
 from qdrank.store.tables import list_matrix
 from qdrank.studies.hoi2008.fold import ensemble_run, write_stacked
-from qdrank.studies.hoi2008.methods import (
-    ON_CURVE,
-    PATHS,
-    SOLVED,
-    STACKED_METHODS,
-    TIES,
-    ensembles,
-    with_ties,
-)
+from qdrank.studies.hoi2008.methods import ON_CURVE, PATHS, SOLVED, STACKED_METHODS, TIES, ensembles, with_ties
 from qdrank.studies.hoi2008.rankers import EnsembleRanker, StackedRanker, as_rankers
 
 PATH = [0.0, 0.5, 2.0]

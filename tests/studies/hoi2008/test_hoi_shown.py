@@ -1,7 +1,5 @@
 """Figures, tables, times and claims of the study of Hoi and Jin 2008."""
 
-from __future__ import annotations
-
 from math import prod
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Naive, SelectRanker, Transform and the oracles against plain loops, the clusters and their models given."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from tests.studies.lin2011.lin_world import chosen, clustering, documents, fold, singles

@@ -1,7 +1,5 @@
 """Clusters: same seed same clusters, centres are means, empty clusters, random twins, memberships."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from tests.studies.lin2011.lin_world import documents, fold, workshop

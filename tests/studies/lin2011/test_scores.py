@@ -1,7 +1,5 @@
 """Scales, distributions, divergences and average precisions against their definitions, one query and model at a time."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Validation chooses, test queries choose nothing; the controls match what they must match; tables have their shape."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Figures, tables and observations from a small study: against plain loops where they compute, looked over where they show."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The global Ranking SVM: chosen on validation among as many lambdas as the methods have settings, kept and found again."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from tests.studies.lin2011.lin_world import GRID, documents

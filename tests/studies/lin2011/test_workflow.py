@@ -1,7 +1,5 @@
 """The study of Lin 2011 on tiny data, and the difficulty breakdown of all studies."""
 
-from __future__ import annotations
-
 import pytest
 from tests.workflow.project import Project
 

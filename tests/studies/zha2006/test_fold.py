@@ -1,7 +1,5 @@
 """What is computed of a fold: choices on validation alone, equal budgets, limits that are exact, maps that belong."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from math import prod
 

@@ -1,7 +1,5 @@
 """The study of Zha 2006 on tiny data."""
 
-from __future__ import annotations
-
 from tests.workflow.project import Project
 
 from qdrank.store import read
