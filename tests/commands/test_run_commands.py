@@ -14,7 +14,7 @@ import pytest
 
 from qdrank.cli import main
 from qdrank.datasets.runs.reading import read_run
-from qdrank.measures import measure
+from qdrank.measures.compute import measure
 
 
 @pytest.fixture

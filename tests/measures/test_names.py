@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 import qdrank.measures
 from qdrank.errors import InputError
-from qdrank.measures import CONVENTIONS, MEASURES, Measure, measure, parse
+from qdrank.measures import CONVENTIONS, MEASURES
+from qdrank.measures.compute import measure
 from qdrank.measures.definition import Definition
-from qdrank.measures.names import entry_of
+from qdrank.measures.names import Measure, entry_of, parse
 
 
 @pytest.mark.parametrize(
