@@ -10,7 +10,6 @@ from qdrank.datasets.simulated.features import (
     GRID,
     REFERENCE,
     SIMULATED_QUERY_COLUMNS,
-    SIMULATIONS,
     TYPES,
     Simulation,
     simulate,
@@ -41,14 +40,6 @@ def test_sim1_has_the_shape_of_dataset_1(sim1):
     assert 39 < np.diff(sim1.offsets).mean() < 41
     assert sim1.query_columns.shape == (2300, len(SIMULATED_QUERY_COLUMNS))
     assert set(sim1.types) == set(TYPES)
-
-
-def test_sim2_is_twice_as_large():
-    assert SIMULATIONS["sim2"].model_dump() == SIMULATIONS["sim1"].model_dump() | {
-        "train": 3000,
-        "vali": 800,
-        "test": 800,
-    }
 
 
 def test_ids_name_query_and_document(sim1):
@@ -134,14 +125,3 @@ def test_reference_feature_is_a_weak_ranker(sim1):
 def test_wrong_settings_are_refused(changes, message):
     with pytest.raises(InputError, match=message):
         simulate("sim1", seed=1, **changes)
-
-
-def test_wrong_names_are_refused():
-    with pytest.raises(InputError, match="did you mean sim1"):
-        simulate("sim11")
-
-
-def test_a_tiny_world_can_be_had():
-    tiny = simulate("sim1", seed=3, train=12, vali=0, test=4, features=5, documents=[2, 3])
-    assert tiny.X.shape[1] == 5
-    assert len(tiny.query_id) == 16
