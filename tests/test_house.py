@@ -231,7 +231,7 @@ def test_no_pickle_and_no_eval(project: Path) -> None:
 def test_ready_configurations_and_the_table_of_data_sets_are_valid(project: Path) -> None:
     """A key that is renamed in the library is renamed in every file that names it."""
     files = [*(project / "config").glob("*.yaml"), *(project / "tests" / "configs").glob("*.yaml")]
-    files = [file for file in files if file.name != "datasets.yaml"]
+    files = [file for file in files if file.name not in ("datasets.yaml", "encoders.yaml")]
     usual = {"config.yaml", "letor.yaml", "text.yaml", "paper.yaml", "claims.yaml", "tiny.yaml", "mirror.yaml"}
     assert usual <= {file.name for file in files}
     for file in files:

@@ -44,7 +44,8 @@ def test_the_library_alone_brings_no_workflow(metadata):
     assert "snakemake" in asked_for(metadata, "workflow")
     assert asked_for(metadata, "trees") == {"lightgbm"}
     assert asked_for(metadata, "text") == {"pystemmer"}
-    assert set(metadata.get_all("Provides-Extra")) == {"workflow", "trees", "text", "irds"}
+    assert asked_for(metadata, "dense") == {"onnxruntime", "tokenizers"}
+    assert set(metadata.get_all("Provides-Extra")) == {"workflow", "trees", "text", "irds", "dense"}
 
 
 def test_no_requirement_is_an_exact_pin(metadata):
@@ -53,7 +54,18 @@ def test_no_requirement_is_an_exact_pin(metadata):
     ]
 
 
-BLOCKED = ("snakemake", "lightgbm", "Stemmer", "pandas", "sklearn", "matplotlib", "bm25s", "vl_convert")
+BLOCKED = (
+    "snakemake",
+    "lightgbm",
+    "Stemmer",
+    "pandas",
+    "sklearn",
+    "matplotlib",
+    "bm25s",
+    "vl_convert",
+    "onnxruntime",
+    "tokenizers",
+)
 WITHOUT = f"""
 import sys
 class Nothing:
@@ -92,6 +104,7 @@ print(Judged.from_arrays(X, y, query).n_queries)
     [
         ("from qdrank.learners import LambdaMART", "trees"),
         ("from qdrank.text.analyser import Analyser; Analyser(stemmer='english')", "text"),
+        ("from qdrank.text.encoder import Encoder; Encoder(None)", "dense"),
         ("from qdrank.learners import ATVT; X = np.random.rand(9, 2); ATVT(h='trees').fit(X, np.arange(9))", "trees"),
     ],
 )

@@ -134,18 +134,6 @@ def test_bad_scores_are_named_by_file_and_line(files, scores, line, said):
     assert error.value.fix
 
 
-def test_bad_features_are_named_by_file_and_line(files):
-    with open(files[0], "a") as file:
-        file.write("0 1:2\n")
-    with pytest.raises(InputError, match=r"test\.txt, line 6"):
-        evaluate(*files)
-
-
-def test_a_missing_file_is_named(files, tmp_path):
-    with pytest.raises(InputError, match=r"nowhere\.txt"):
-        evaluate(files[0], tmp_path / "nowhere.txt")
-
-
 def test_an_unknown_measure_is_told_before_anything_is_read():
     with pytest.raises(InputError, match="did you mean ndcg@5/exp"):
         evaluate("no file", "no file", ["ndgc@5/exp"])
