@@ -147,14 +147,10 @@ def check_simulated(name: str, options: Mapping[str, Any]) -> None:
     """Raise if the simulated data set ``name`` cannot be made with these settings."""
     from qdrank.datasets.simulated.features import SIMULATIONS
     from qdrank.datasets.simulated.known import AffineCopies, TwoRuns
-    from qdrank.datasets.simulated.settings import WebSimulation, changed_settings, checked_seed
+    from qdrank.datasets.simulated.settings import WebSimulation, World
 
-    others = {"simweb": WebSimulation(), "affine": AffineCopies(), "two-runs": TwoRuns()}
-    known: dict[str, Any] = SIMULATIONS | others
+    others: dict[str, World] = {"simweb": WebSimulation(), "affine": AffineCopies(), "two-runs": TwoRuns()}
     try:
-        checked_seed(options["seed"])
-        changed_settings(
-            known[options.get("like", name)], {k: v for k, v in options.items() if k not in ("like", "seed")}
-        )
+        (others | SIMULATIONS)[options.get("like", name)].changed({k: v for k, v in options.items() if k != "like"})
     except InputError as error:
         raise InputError(f"own.{name}.settings: {error.problem}", found=error.found, fix=error.fix) from None
