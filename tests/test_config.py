@@ -121,7 +121,10 @@ def test_the_command_checks_a_file(tmp_path: Path, capsys: pytest.CaptureFixture
             "datasets: [x]\nown: {x: {kind: simulated, like: two-runs, settings: {querys: 9}}}\n",
             "did you mean queries?",
         ),
-        ("datasets: [x]\nown: {x: {kind: simulated, like: two-runs, settings: {dependence: 2}}}\n", "between 0 and 1"),
+        (
+            "datasets: [x]\nown: {x: {kind: simulated, like: two-runs, settings: {dependence: 2}}}\n",
+            "less than or equal to 1",
+        ),
         ("datasets: [mq2008]\n", "is not available"),
     ],
 )

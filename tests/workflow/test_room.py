@@ -339,7 +339,7 @@ def test_the_page_is_told_of_every_study_and_method(run: WorkflowRun) -> None:
     of_search = {output["id"] for output in (*beyond["figures"], *beyond["tables"]) if not output["datasets"]}
     assert {"beyond-gains", "beyond-retrieval"} <= of_search, "no data set here can be searched"
     assert "beyond-ladder" not in of_search
-    labels, colours = labels_and_colours()
+    labels, colours = labels_and_colours(run)
     assert {method.name for name in STUDIES for method in STUDIES[name].methods} == set(colours) <= set(labels)
 
 

@@ -159,7 +159,7 @@ def tie_values(
     unranked: tuple[ArrayLike, ArrayLike] | None = None,
     judged: ArrayLike | None = None,
 ) -> dict[str, TieValues]:
-    """Each measure over the orders of tied documents; the parameters are those of `qdrank.measures.measure`."""
+    """Each measure over the orders of tied documents; the parameters are those of `measure`."""
     rankings = Rankings.of(Judgements(y, offsets, None, unranked, judged), np.asarray(scores))
     values: dict[str, TieValues] = {}
     for definition, only_judged, wanted in definitions(names):

@@ -18,9 +18,9 @@ from qdrank.jobs import threads_given
 from qdrank.layout import IntArray
 from qdrank.registry import needed
 from qdrank.text.encoder_form import EncoderForm
+from qdrank.text.encoder_vectors import Vectors
 
 Kind = Literal["queries", "documents"]
-Vectors = NDArray[np.float32]
 #: Most texts of a batch, and most tokens with the padding, which bound its memory.
 _TEXTS, _TOKENS = 32, 8192
 #: Inputs of a model, with the attributes of tokenized texts; outputs that have a vector for each token, or for each text.

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qdrank.layout import FloatArray, IntArray
-from qdrank.text.encoder import Vectors
+from qdrank.text.encoder_vectors import Vectors
 from qdrank.text.retrieve import RankedDocuments
 
 #: Queries and documents of one block of products, 32 MiB.

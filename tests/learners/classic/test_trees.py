@@ -9,7 +9,7 @@ import pytest
 from qdrank.errors import InputError
 from qdrank.layout import JoinedFeatures, query_offsets, shuffled_within
 from qdrank.learners.classic.trees import BoostedRegression, LambdaMART
-from qdrank.measures import average_precision
+from qdrank.measures.compute import average_precision
 
 
 def judged(seed: int, n_queries: int = 40):

@@ -9,7 +9,7 @@ from tests.studies.hoi2008.ensemble_fold import HOI, documents, made, part, unru
 from qdrank.errors import InputError
 from qdrank.learners import SER, SSER
 from qdrank.learners.ensemble.ser import rounded_scores
-from qdrank.measures import average_precision
+from qdrank.measures.compute import average_precision
 from qdrank.rankers.others import OfOthers
 from qdrank.rankers.reference import OneFeature
 from qdrank.rankers.state import from_state_table

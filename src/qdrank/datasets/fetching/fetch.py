@@ -12,13 +12,13 @@ from typing import Any
 from qdrank.datasets.fetching.contents import LARGEST_DOWNLOAD, check, checked_blocks, extract, opened, sha256
 from qdrank.datasets.fetching.download import PATIENT, Expected, Patience, download
 from qdrank.datasets.fetching.presence import Found, download_folder, instruction, locate
-from qdrank.datasets.sources import Archive, Content, DataFile, Dataset, load
+from qdrank.datasets.sources import Archive, Content, DataFile, Source, load
 from qdrank.errors import AnyPath, InputError
 from qdrank.store.atomic import atomic_path, write_text
 
 
 def fetch(
-    dataset: Dataset,
+    dataset: Source,
     name: str,
     destination: AnyPath | None = None,
     *,
@@ -58,7 +58,7 @@ def fetch(
 
 
 def fetch_all(
-    dataset: Dataset,
+    dataset: Source,
     destination: AnyPath | None = None,
     *,
     mirror: AnyPath | None = None,
@@ -86,7 +86,7 @@ def fetch_listed(dataset: str, path: AnyPath, *, config: Mapping[str, Any], log:
     write_text(path, json.dumps({name: str(file) for name, file in files.items()}, indent=1) + "\n")
 
 
-def _downloaded(dataset: Dataset, file: DataFile, folder: Path, patience: Patience) -> Found:
+def _downloaded(dataset: Source, file: DataFile, folder: Path, patience: Patience) -> Found:
     """The file, or the archive with it, from its addresses."""
     how = instruction(dataset, folder.parent)
     if not dataset.addresses(file):
@@ -106,7 +106,7 @@ def _expected(contents: Sequence[Content | Archive]) -> Expected:
     return Expected(tuple(digests), tuple(sizes) if len(sizes) == len(contents) else ())
 
 
-def _bring(dataset: Dataset, file: DataFile, source: Found, target: Path) -> None:
+def _bring(dataset: Source, file: DataFile, source: Found, target: Path) -> None:
     """Write the content of the located file to ``target``, if it passes its check."""
     if source.path == target:
         check(target, file)
