@@ -61,11 +61,6 @@ def test_another_seed_draws_other_features():
     assert LambdaMART(rounds=5, feature_fraction=0.5, seed=1).fit(X, y, query).text_ != other.text_
 
 
-def test_a_model_that_was_not_fitted_predicts_nothing():
-    with pytest.raises(InputError, match="has not been fitted"):
-        LambdaMART().predict(np.zeros((1, 2)))
-
-
 @pytest.mark.parametrize("learner", [LambdaMART, BoostedRegression])
 def test_the_number_of_threads_changes_no_byte(learner, monkeypatch):
     rng = np.random.default_rng(5)

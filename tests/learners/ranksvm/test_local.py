@@ -13,7 +13,7 @@ from tests.learners.ranksvm.explicit_pairs import model_sums
 
 from qdrank.errors import InputError
 from qdrank.learners.ranksvm import kernels
-from qdrank.learners.ranksvm.blocks import locality_order, make_blocks, progress_lines, shards_of_blocks
+from qdrank.learners.ranksvm.blocks import locality_order, make_blocks, shards_of_blocks
 from qdrank.learners.ranksvm.estimator import RankSVM, all_pairs
 from qdrank.learners.ranksvm.hinge import Problem
 from qdrank.learners.ranksvm.local import prepare_training, train_block, train_local, train_sweep
@@ -241,21 +241,6 @@ def test_a_shard_more_than_there_are_blocks_is_empty():
     assert sorted(shards_of_blocks([3, 2, 9], 5).tolist()) == [0, 1, 2]
     with pytest.raises(InputError, match="cannot be divided among 0 shards"):
         shards_of_blocks([1], 0)
-
-
-def test_progress_lines():
-    lines: list[str] = []
-    times = iter([0.0, 2.0, 8.0])
-    report = progress_lines(lines.append, clock=lambda: next(times))
-    report(10, 40)
-    report(40, 40)
-    assert lines == ["10 of 40 models, 5.0 per second, 6 s left", "40 of 40 models, 5.0 per second, 0 s left"]
-
-
-def test_progress_before_the_first_model_has_no_speed():
-    lines: list[str] = []
-    progress_lines(lines.append)(0, 40)
-    assert lines == ["0 of 40 models"]
 
 
 def test_bad_neighbours_and_k_are_named(case):

@@ -1,5 +1,3 @@
-"""Variants that the paper leaves for later."""
-
 from dataclasses import replace
 
 import numpy as np

@@ -52,14 +52,6 @@ def test_every_program_has_its_certificates():
     assert len(rows(solved, method="sser")) == (8 + 12) * len(PATH)
 
 
-def test_gamma_0_is_ser_exactly():
-    _, solved, *_ = made()
-    for ties in TIES:
-        ser = np.array(rows(solved, method=with_ties("ser", ties)).column("weights")[0].as_py())
-        sser = list_matrix(rows(solved, method=with_ties("sser", ties), gamma=0.0).column("weights"))
-        np.testing.assert_array_equal(sser, np.broadcast_to(ser, sser.shape))
-
-
 def test_constant_rankers_have_weight_in_file_order_alone():
     run, solved, *_ = made()
     assert run.made["ser-varying"].mask.tolist() == [1] * 5 + [0]
