@@ -12,7 +12,8 @@ import pytest
 from qdrank.commands.evaluate import add_arguments, evaluate, run
 from qdrank.errors import InputError
 from qdrank.evaluation.score_files import read_labels, read_scores
-from qdrank.measures import CONVENTIONS, measure
+from qdrank.measures import CONVENTIONS
+from qdrank.measures.compute import measure
 
 FEATURES = """\
 2 qid:10 1:0.1 2:0.5 #docid = A

@@ -10,8 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qdrank.errors import InputError
-from qdrank.measures import MEASURES, Judgements, measure, parse, tie_values
+from qdrank.measures import MEASURES
+from qdrank.measures.compute import measure, tie_values
 from qdrank.measures.definition import Definition
+from qdrank.measures.names import parse
+from qdrank.measures.ranking import Judgements
 
 NAMES = [name.replace("@k", f"@{k}") for name in MEASURES for k in ((2, 4) if "@k" in name else (0,))]
 NAMES += ["ap(rel=2)", "ap(rel=2)@3", "rr(rel=2)@3", "success(rel=2)@2", "bpref(rel=2)", "rbp(p=0.5,rel=2)@3"]

@@ -20,7 +20,7 @@ from pydantic import Field, ValidationError, model_validator
 
 from qdrank.errors import InputError
 from qdrank.evaluation.values import FoldMeans
-from qdrank.measures import parse
+from qdrank.measures.names import parse
 from qdrank.registry import did_you_mean
 from qdrank.sections import Section
 
