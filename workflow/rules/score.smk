@@ -2,7 +2,7 @@
 #
 # reads:  results/{dataset}/judged.parquet, columns.parquet; for text also the collection
 # writes: results/{dataset}/{fold}/scores/{method}.parquet         query, document, score
-#         results/{dataset}/{fold}/served/reference.parquet        the reference feature for `qdrank rank`; not for text
+#         results/{dataset}/{fold}/served/{method}.parquet         the same methods for `qdrank rank`
 #         results/{dataset}/{fold}/first_stages.parquet    settings of BM25 and RM3 tried on validation
 
 from qdrank.rankers.stages import FIRST_STAGES
@@ -41,6 +41,10 @@ rule retrieve:
     output:
         **{
             name: f"results/{{dataset}}/{{fold}}/scores/{name}.parquet"
+            for name in FIRST_STAGES
+        },
+        **{
+            f"served_{name}": f"results/{{dataset}}/{{fold}}/served/{name}.parquet"
             for name in FIRST_STAGES
         },
         choices="results/{dataset}/{fold}/first_stages.parquet",

@@ -291,13 +291,10 @@ class Files:
         return numbers + [files[0] for files in self.of_steps(study)]
 
     def rankers(self) -> list[str]:
-        """Every method of every data set, for `qdrank rank`; a first stage that searches a collection ranks no features."""
-        pattern, run = "results/{dataset}/{fold}/served/{method}.parquet", self.run
-        paths = []
-        for name, dataset in run.planned.datasets.items():
-            searches = run.first_stages_of(name) if dataset.kind == "text" else []
-            methods = [method for method in run.methods_of(name) if method not in searches]
-            paths += filled(pattern, dataset=[name], fold=dataset.folds, method=methods)
+        """Every method of every data set, for `qdrank rank`."""
+        pattern, paths = "results/{dataset}/{fold}/served/{method}.parquet", list[str]()
+        for name, dataset in self.run.planned.datasets.items():
+            paths += filled(pattern, dataset=[name], fold=dataset.folds, method=self.run.methods_of(name))
         return paths
 
     def study_targets(self) -> Mapping[str, tuple[str, _PathsOfJob]]:
