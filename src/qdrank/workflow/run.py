@@ -179,9 +179,10 @@ class WorkflowRun:
         return self.planned.of_kind("text") if self.planned.encoder else []
 
     @property
-    def reads_vectors(self) -> bool:
-        """Whether features or query vectors of text are made of an encoder's vectors."""
-        return "dense" in self.settings.text.features or self.settings.queries.vectors == "dense"
+    def vectors_read(self) -> dict[str, str]:
+        """The artifact ``vectors``, where features or query vectors of text are made of it."""
+        wanted = "dense" in self.settings.text.features or self.settings.queries.vectors == "dense"
+        return {"vectors": "results/{dataset}/vectors.parquet"} if wanted else {}
 
     # ---- classic learners and aggregators ----
 
