@@ -14,14 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from qdrank.aggregators import AGGREGATOR_GRIDS, AGGREGATORS
 from qdrank.datasets.judged import Judged
 from qdrank.datasets.letor.reader import load_letor
 from qdrank.evaluation.published import compare_published, load_expected
 from qdrank.evaluation.values import FoldMeans, fold_means
-from qdrank.learners import LEARNERS, tune
+from qdrank.learners import AGGREGATORS, LEARNERS, tune
 from qdrank.learners.grids import GRIDS
-from qdrank.measures import CONVENTIONS, measure
+from qdrank.measures import CONVENTIONS
+from qdrank.measures.compute import measure
 
 PROJECT = Path(__file__).resolve().parents[1]
 MIRROR = Path(os.environ.get("QDRANK_MIRROR", "no-mirror"))
@@ -61,12 +61,10 @@ def triple(data: Judged, fold: str, role: str) -> tuple[Any, Any, Any]:
     return part.X, part.y, part.query
 
 
-def five_folds(
-    data: Judged, name: str, grid: Mapping[str, Any], learners: Mapping[str, Any], measures: tuple[str, ...]
-) -> dict[str, FoldMeans]:
+def five_folds(data: Judged, name: str, grid: Mapping[str, Any], measures: tuple[str, ...]) -> dict[str, FoldMeans]:
     values, folds = [], []
     for fold in data.folds:
-        choice = tune(name, grid, triple(data, fold, "train"), triple(data, fold, "vali"), learners=learners)
+        choice = tune(name, grid, triple(data, fold, "train"), triple(data, fold, "vali"))
         test = data.of_role(fold, "test")
         values.append(measure(measures, test.y, choice.chosen.predict(test.X, test.query), test.offsets))
         folds += [fold] * test.n_queries
@@ -76,19 +74,17 @@ def five_folds(
 def figures(dataset: str) -> None:
     data, expected = load(dataset), load_expected(PROJECT / "resources" / "expected" / f"{dataset}.yaml")
     measures = CONVENTIONS[expected.convention]
-    runs: dict[str, tuple[str, Mapping[str, Any], Mapping[str, Any]]]
+    runs: dict[str, tuple[str, Mapping[str, Any]]]
     if dataset.endswith("agg"):
-        runs = {name: (name, AGGREGATOR_GRIDS[name], AGGREGATORS) for name in AGGREGATORS}
-        runs |= {
-            f"{name}-high": (name, AGGREGATOR_GRIDS[name] | {"best": ["high"]}, AGGREGATORS) for name in AGGREGATORS
-        }
+        runs = {name: (name, GRIDS[name]) for name in AGGREGATORS}
+        runs |= {f"{name}-high": (name, GRIDS[name] | {"best": ["high"]}) for name in AGGREGATORS}
     else:
-        runs = {name: (name, GRIDS[name], LEARNERS) for name in LEARNERS}
+        runs = {name: (name, grid) for name, grid in GRIDS.items() if name not in AGGREGATORS}
     measured = {}
     print(f"\n## {dataset}: five folds\n\n| method | {' | '.join(SHOWN)} | MAP per fold | seconds |\n{'|---' * 8}|")
-    for method, (name, grid, learners) in runs.items():
+    for method, (name, grid) in runs.items():
         start = time.perf_counter()
-        measured[method] = five_folds(data, name, grid, learners, measures)
+        measured[method] = five_folds(data, name, grid, measures)
         show(method, measured[method], expected.convention, time.perf_counter() - start)
     rows = compare_published(expected, measured, queries=data.n_queries, documents=data.n_documents)
     print(
@@ -117,7 +113,7 @@ def times() -> None:
     train, vali = triple(data, "fold1", "train"), triple(data, "fold1", "vali")
     print(f"\n## Training on {len(train[1])} documents of MQ2007, fold 1, rounds chosen on validation\n")
     print("| learner | first fit, s | again, s |\n|---|---|---|")
-    for name in LEARNERS:
+    for name in LEARNERS.keys() - AGGREGATORS:
         seconds = []
         for _ in range(2):
             start = time.perf_counter()

@@ -6,8 +6,6 @@ A page's titled blocks are the reader's files. A command that takes over two min
 replayed as `INSTEAD` says, and is printed with its reason; all others run for real, and must succeed.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 import os

@@ -1,7 +1,5 @@
 """Work done ahead by threads gives what a plain loop gives, errors included."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 

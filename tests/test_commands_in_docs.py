@@ -1,7 +1,5 @@
 """Commands in the documentation can be copied: their options, targets and files exist."""
 
-from __future__ import annotations
-
 import argparse
 import re
 import shlex
@@ -87,9 +85,7 @@ def test_the_help_of_a_command_has_an_example_that_it_takes(command: str, capsys
     ("command", "printed"),
     [("datasets", "mq2008"), ("datasets mq2008", "\nkind  "), ("config check config/first.yaml", "studies")],
 )
-def test_commands_that_need_no_results_run(
-    project: Path, command: str, printed: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_commands_that_need_no_results_run(project, command, printed, monkeypatch, capsys):
     monkeypatch.chdir(project)
     assert main(command.split()) == 0
     assert printed in capsys.readouterr().out
@@ -111,14 +107,7 @@ def test_make_and_scripts_exist(project: Path) -> None:
     ("page", "printed"),
     [("README.md", "ndcg@10/exp"), ("docs/tutorial.md", "mean gain of the local models"), ("docs/api.md", "(200,)")],
 )
-def test_python_of_the_first_pages_runs(
-    project: Path,
-    page: str,
-    printed: str,
-    capsys: pytest.CaptureFixture[str],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_python_of_the_first_pages_runs(project, page, printed, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # the files that README names, as small as can be
     (tmp_path / "qrels.txt").write_text("q1 0 d1 1\nq1 0 d2 0\n")
     for name in ("rm3", "bm25"):

@@ -1,7 +1,3 @@
-"""Mistakes in the section ``learners`` are told with the nearest name."""
-
-from __future__ import annotations
-
 import pytest
 
 from qdrank.errors import InputError

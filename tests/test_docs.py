@@ -1,7 +1,5 @@
 """The documentation says what is there: its picture, its list of rooms, its links, the targets it names."""
 
-from __future__ import annotations
-
 import importlib.util
 import pydoc
 import re

@@ -1,7 +1,5 @@
 """A data set, a learner, a metric is added by one file and one entry; tests/measures adds a measure."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from types import ModuleType

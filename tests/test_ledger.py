@@ -1,7 +1,5 @@
 """The ledger of declarations: every claim, grid and list of methods is in it, and a planted change is refused."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, replace
 from importlib import import_module
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What is promised across processors: same bytes with one BLAS kernel; same verdicts and four digits with any."""
 
-from __future__ import annotations
-
 import json
 import os
 import platform

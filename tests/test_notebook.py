@@ -1,7 +1,5 @@
 """The notebook of the documentation: its cells run on the tiny study, and its page is in step with it."""
 
-from __future__ import annotations
-
 import json
 import runpy
 from pathlib import Path

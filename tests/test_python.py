@@ -1,7 +1,5 @@
 """What commands for runs do, in Python: the same from paths, dictionaries and frames, and the same as the commands print."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -1,7 +1,3 @@
-"""Which configuration results belong to, and the commands that follow from it."""
-
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -141,9 +137,7 @@ def test_what_another_configuration_made_is_not_shown(results: Path) -> None:
     assert "index.html" in where_to_look(results, ["first.yaml"])
 
 
-def test_paths_are_seen_from_where_the_command_was_typed(
-    results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_paths_are_seen_from_where_the_command_was_typed(results, tmp_path, monkeypatch):
     run = tmp_path / "runs/mine"
     (run / "results").mkdir(parents=True)
     (run / "results/config.yaml").write_text(recorded_text(["../../mine.yaml"], "seed: 1\n"))
@@ -173,9 +167,7 @@ def test_a_run_that_was_stopped_is_not_said_to_have_a_report(results: Path) -> N
 
 
 @pytest.mark.parametrize("given", ["runs/mine", "runs/./mine/", "../beside", "absolute"])
-def test_the_folder_in_which_a_run_was_started_is_found(
-    given: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_folder_in_which_a_run_was_started_is_found(given, tmp_path, monkeypatch):
     start = tmp_path / "project"
     directory = tmp_path / "far" if given == "absolute" else Path(given)
     start.mkdir()

@@ -1,7 +1,3 @@
-"""What a run made, as DataFrames."""
-
-from __future__ import annotations
-
 from pathlib import Path
 
 import pandas as pd

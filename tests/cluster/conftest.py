@@ -1,7 +1,5 @@
 """A real SLURM on this machine, started for these tests and stopped after them."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re

@@ -1,7 +1,5 @@
 """The same study through SLURM: the same bytes, whatever happens on the way."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal
@@ -17,8 +15,15 @@ from tests.cluster.conftest import HERE, Cluster
 from tests.workflow.project import ONE_STUDY, Project, copy_project, result_digests
 
 TINY = ONE_STUDY
-# The shipped profile; only the pace of asking is that of a test.
-SLURM = ("--workflow-profile", "workflow/profiles/slurm", "--slurm-init-seconds-before-status-checks", "1")
+# The shipped profile; the pace of asking is that of a test, and the nodes have two cores.
+SLURM = (
+    "--workflow-profile",
+    "workflow/profiles/slurm",
+    "--slurm-init-seconds-before-status-checks",
+    "1",
+    "--max-threads",
+    "2",
+)
 GENERIC = ("--workflow-profile", "workflow/profiles/cluster-generic", "--seconds-between-status-checks", "2")
 
 
@@ -90,9 +95,7 @@ def test_troubled_jobs_begin(trouble: Run) -> None:
     assert trouble.process.poll() is None
 
 
-def test_a_killed_run_is_resumed_and_gives_the_bytes_of_a_local_one(
-    cluster: Cluster, local: Project, project: Path, tmp_path: Path
-) -> None:
+def test_a_killed_run_is_resumed_and_gives_the_bytes_of_a_local_one(cluster, local, project, tmp_path):
     copy = copy_project(project, tmp_path)
     first = Run(copy, *SLURM, *TINY)
     first.wait_for(lambda: "steps (" in first.printed() and queued(first.name()))

@@ -1,14 +1,11 @@
 """Advice on two run files, as a new user would ask for it; and fusing by stored weights."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from qdrank.aggregators.fusion import fuse
 from qdrank.cli import main
 from qdrank.commands.fuse import fuse_by_models
 from qdrank.datasets.runs.joined import judged_runs
@@ -16,6 +13,7 @@ from qdrank.datasets.runs.reading import read_run
 from qdrank.datasets.runs.writing import write_qrels, write_run
 from qdrank.datasets.simulated.known import two_runs
 from qdrank.errors import InputError
+from qdrank.learners.aggregation.fusion import fuse
 from qdrank.rankers.documents import DocumentView
 from qdrank.rankers.run_weights import FixedWeights
 from qdrank.rankers.served import ServedRuns, write_ranker

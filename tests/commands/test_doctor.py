@@ -1,7 +1,3 @@
-"""`qdrank doctor`."""
-
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

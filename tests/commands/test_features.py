@@ -1,7 +1,5 @@
 """`qdrank features`: new text queries get the features that a study would give them."""
 
-from __future__ import annotations
-
 import json
 import os
 import threading
@@ -183,9 +181,7 @@ def test_queries_and_features_may_go_through_a_pipe(study: Path, form: str, caps
         ("a\twing\n", ["--data", "elsewhere/mine"], "no configuration beside the results"),
     ],
 )
-def test_wrong_input_is_told_in_words(
-    study: Path, capsys: pytest.CaptureFixture[str], queries: str, arguments: list[str], words: str
-) -> None:
+def test_wrong_input_is_told_in_words(study, capsys, queries, arguments, words):
     Path("new.txt").write_text(queries)
     usual = ["--data", "results/mine", "--queries", "new.txt", "--output", "features.txt"]
     assert main(["features", *usual, *arguments]) == 2

@@ -1,7 +1,3 @@
-"""The table of findings, from the claims of one run or of several."""
-
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

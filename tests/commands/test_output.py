@@ -1,7 +1,5 @@
 """`--output` of every command: files, links, pipes, devices, and places that take nothing."""
 
-from __future__ import annotations
-
 import os
 import stat
 import subprocess
@@ -85,9 +83,7 @@ def test_a_file_that_grows_too_large_is_told_and_leaves_nothing() -> None:
 
 @pytest.mark.usefixtures("fused")
 @pytest.mark.parametrize(("output", "said"), [("sub", "is a folder"), ("a.run/x", "no such folder")])
-def test_what_cannot_be_a_file_is_told_before_any_work(
-    output: str, said: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_cannot_be_a_file_is_told_before_any_work(output, said, capsys):
     Path("sub").mkdir()
     assert main(["fuse", "no.run", "b.run", "--output", output]) == 2
     assert said in capsys.readouterr().err

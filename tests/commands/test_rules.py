@@ -1,7 +1,5 @@
 """``qdrank rules``: what is printed is Snakemake, and is what the workflow has."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

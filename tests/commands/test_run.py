@@ -1,7 +1,3 @@
-"""`qdrank run`: which configuration it takes, and how it ends."""
-
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
@@ -45,9 +41,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ([MINE], [MINE], [MINE]),
     ],
 )
-def test_it_begins_with_the_short_study(
-    folder: Path, begun: list[Path] | None, words: list[Path | str], expected: list[Path]
-) -> None:
+def test_it_begins_with_the_short_study(folder, begun, words, expected):
     if begun is not None:
         (folder / "results").mkdir()
         (folder / "results/config.yaml").write_text(recorded_text(list(map(str, begun)), "seed: 1\n"))

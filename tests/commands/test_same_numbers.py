@@ -1,7 +1,5 @@
 """A number that two commands print is the same number: a run alone in evaluate, compare, advise, fuse and the study `hybrid`."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Readers of TIME's blocks and of SciFact's table of abstracts, and both collections of the mirror."""
 
-from __future__ import annotations
-
 from collections import Counter
 from contextlib import suppress
 from pathlib import Path
@@ -98,11 +96,16 @@ def test_whatever_the_files_hold_only_input_errors_come(tmp_path_factory, texts)
 
 @pytest.mark.mirror
 @pytest.mark.parametrize(
-    ("name", "documents", "queries", "relevant", "unknown"),
-    [("time", 423, 83, 321, 3), ("scifact", 5183, 1109, 1258, 0)],
+    ("name", "documents", "queries", "grades", "unknown"),
+    [
+        ("time", 423, 83, {1: 321}, 3),
+        ("scifact", 5183, 1109, {1: 1258}, 0),
+        ("squad-dev", 2067, 10570, {1: 10570}, 0),
+        ("worldtree2", 5642, 965, {0: 64, 1: 3210, 2: 2558}, 0),
+    ],
 )
-def test_collections_have_their_published_counts(mirror, name, documents, queries, relevant, unknown):
+def test_collections_have_their_published_counts(mirror, name, documents, queries, grades, unknown):
     found = read_collection(name, mirror / "raw" / name)
     assert (len(found.documents), len(found.queries)) == (documents, queries)
-    assert Counter(found.qrels.grade.tolist()) == {1: relevant}
+    assert Counter(found.qrels.grade.tolist()) == grades
     assert sum(note.count for note in found.notes if "unknown document" in note.kind) == unknown

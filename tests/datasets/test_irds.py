@@ -1,7 +1,3 @@
-"""Collections of ir_datasets, with the judgments of our own readers."""
-
-from __future__ import annotations
-
 import lzma
 import tarfile
 import zipfile

@@ -1,7 +1,5 @@
 """Scaling against the publisher's own, and features of ranks."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

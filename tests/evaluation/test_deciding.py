@@ -1,7 +1,3 @@
-"""From observations to the table of verdicts and the overview."""
-
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from tests.test_ledger import budget, present
@@ -11,14 +7,7 @@ from qdrank.evaluation.deciding import QUERIES, SEEDS, THESE_WORLDS, VALUES, dec
 from qdrank.evaluation.declared import CLAIM_KINDS, FAILS, HOLDS, UNCLEAR, Claim, Declaration
 from qdrank.evaluation.estimates import over_queries
 from qdrank.evaluation.values import Values, load_observations, observations_table
-from qdrank.figures.verdicts import (
-    CANNOT_TELL,
-    CHECKS,
-    PUBLIC,
-    SIMULATED,
-    expected_errors,
-    verdicts_overview,
-)
+from qdrank.figures.verdicts import CANNOT_TELL, CHECKS, PUBLIC, SIMULATED, expected_errors, verdicts_overview
 from qdrank.registry import loaded
 from qdrank.store import read, write
 from qdrank.studies import STUDIES

@@ -1,7 +1,5 @@
 """The difficulty breakdown of any method against plain loops over queries."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -6,8 +6,6 @@ half the level. Student's interval alone exceeds it up to tenfold; with guard an
 the one where rare large changes hide behind noise: what the sample does not show, no interval can know.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import stats

@@ -1,7 +1,3 @@
-"""Means by fold, of folds and of all queries."""
-
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Groups of queries: the shrunken estimates by their formulas, random groups that give nothing, and a real one that is found."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

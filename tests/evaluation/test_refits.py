@@ -1,7 +1,5 @@
 """Several fits of a method: the formula by hand, its coverage, and the way of the values through observations and verdicts."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pyarrow as pa

@@ -1,7 +1,5 @@
 """Runs against pooled judgments: trec_eval's definitions, written out for one query at a time."""
 
-from __future__ import annotations
-
 import csv
 import lzma
 import subprocess

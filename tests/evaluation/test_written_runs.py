@@ -1,7 +1,5 @@
 """What a study ranked, written as runs: read back, it has the study's own measures, here and in trec_eval."""
 
-from __future__ import annotations
-
 import gzip
 from itertools import pairwise
 

@@ -65,15 +65,7 @@ class Copy:
 
     def failing(self, tests: list[str], *options: str, cpu: int = resource.RLIM_INFINITY) -> list[tuple[str, str]]:
         """Tests that fail here, and how: the test fails, the process dies, or its time is up."""
-        command = [
-            sys.executable,
-            "-m",
-            "pytest",
-            *OPTIONS,
-            *options,
-            f"--basetemp={self.aside / 'tmp'}",
-            *tests,
-        ]
+        command = [sys.executable, "-m", "pytest", *OPTIONS, *options, f"--basetemp={self.aside / 'tmp'}", *tests]
         limit = partial(resource.setrlimit, resource.RLIMIT_CPU, (cpu, resource.RLIM_INFINITY))
         with (self.aside / "printed").open("w+") as out:
             there: dict[str, Any] = {

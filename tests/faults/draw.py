@@ -4,8 +4,6 @@ A fault in the list stays; one that has no place any more, or that is among the 
 kind. Rejected are those that change nothing that anybody could see; each says why.
 """
 
-from __future__ import annotations
-
 import ast
 from collections import Counter
 from collections.abc import Iterator

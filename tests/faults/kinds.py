@@ -1,7 +1,5 @@
 """Kinds of faults: what each makes of an expression. A fault is of a function and an expression in it, of no line."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Callable, Iterator

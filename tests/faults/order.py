@@ -1,7 +1,5 @@
 """Which tests to run for a fault, and in which order: what is cheap and near first, whole runs of Snakemake last."""
 
-from __future__ import annotations
-
 import ast
 import re
 from functools import cache

@@ -1,7 +1,5 @@
 """A fault and the place for it: a module, a function, and an expression as `ast.unparse` writes it."""
 
-from __future__ import annotations
-
 import ast
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A fault is planted where its function has moved to, and nowhere else."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.faults.order import distances

@@ -1,7 +1,3 @@
-"""The table of the first stages of all text sets, from measures made by hand."""
-
-from __future__ import annotations
-
 import numpy as np
 import pyarrow as pa
 import pytest

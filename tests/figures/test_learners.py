@@ -1,7 +1,3 @@
-"""Tables of the learners, from measures made by hand."""
-
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

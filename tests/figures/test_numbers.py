@@ -1,7 +1,3 @@
-"""The numbers behind pictures, against loops over queries."""
-
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pyarrow as pa

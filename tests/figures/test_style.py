@@ -1,7 +1,5 @@
 """One way of saving figures: nothing that is written on them is cut."""
 
-from __future__ import annotations
-
 import itertools
 
 import matplotlib.pyplot as plt

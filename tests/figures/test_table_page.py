@@ -1,7 +1,5 @@
 """Pages of tables, read back by a parser: every cell is there, escaped, where a reader looks for it."""
 
-from __future__ import annotations
-
 from html.parser import HTMLParser
 
 import pyarrow as pa
@@ -73,15 +71,6 @@ def test_details_are_folded_away_unless_they_are_empty():
 @pytest.mark.parametrize(("columns", "look"), [(10, None), (11, "many"), (23, "most")])
 def test_more_columns_have_smaller_letters(columns, look):
     assert page(pa.table({f"c{i}": ["a"] * 40 for i in range(columns)})).table == look
-
-
-def test_a_wide_table_of_few_rows_is_turned():
-    table = pa.table({"method": ["a", "b"]} | {f"m{i}": [i / 4, i / 2] for i in range(30)})
-    made = page(table)
-    assert made.table == "turned"
-    assert made.rows[0] == ["method", "a", "b"]
-    assert made.rows[1:] == [[f"m{i}", str(i / 4), str(i / 2)] for i in range(30)]
-    assert {kind for row in made.classes[1:] for kind in row[1:]} == {"n"}
 
 
 def test_markdown_keeps_bars_inside_their_cells():

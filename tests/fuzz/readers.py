@@ -1,7 +1,5 @@
 """Every reader of files that a user may bring: good files to begin from, and how they are read."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import lzma

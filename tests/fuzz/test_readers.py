@@ -1,7 +1,5 @@
 """Whatever stands in a file: it is read, or refused in words; no other exception, no hang, nothing half written."""
 
-from __future__ import annotations
-
 import os
 import tempfile
 import time

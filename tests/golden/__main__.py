@@ -3,8 +3,6 @@
 With NPY_DISABLE_CPU_FEATURES=X86_V4, and build/golden deleted, a processor with AVX-512 stands for one without.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

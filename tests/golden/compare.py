@@ -1,7 +1,5 @@
 """The comparison of a run with the record that is kept of it."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 

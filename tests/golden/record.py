@@ -4,8 +4,6 @@ Names are those of data sets, folds, methods, tables and claims, so that results
 jobs and the digests of files are about paths.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

@@ -1,7 +1,5 @@
 """The finished study is what it was; and the comparison finds what is not."""
 
-from __future__ import annotations
-
 import copy
 import json
 from collections.abc import Callable

@@ -20,7 +20,6 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from tests.learners.stored import stored
 
-from qdrank.aggregators import AGGREGATORS
 from qdrank.datasets.letor.reader import load_letor
 from qdrank.errors import InputError
 from qdrank.learners import LEARNERS, tune
@@ -33,8 +32,7 @@ SMALL = {
     **{name: {"rounds": 5} for name in LEARNERS if name.startswith("adarank") or name == "rankboost"},
     **{name: {"rounds": 5, "min_leaf": 1} for name in ("lambdamart", "boosted-regression")},
 }
-EVERY = {**LEARNERS, **AGGREGATORS}
-LEARNED = [name for name in EVERY if name != "bordacount"]
+LEARNED = [name for name in LEARNERS if name != "bordacount"]
 # One that is linear, one of trees, one over lists; the others are tried as well by `make test-full`.
 DAILY = ("ranksvm", "lambdamart", "listnet")
 
@@ -57,7 +55,7 @@ EXPECTED = {
 
 
 def made(name: str):
-    return EVERY[name](**SMALL.get(name, {}))
+    return LEARNERS[name](**SMALL.get(name, {}))
 
 
 def expected_failures(estimator) -> dict[str, str]:
@@ -68,7 +66,7 @@ with warnings.catch_warnings():
     warnings.filterwarnings("ignore", message=".*does not inherit from `sklearn.base.BaseEstimator`")
     daily, others = (
         parametrize_with_checks([made(name) for name in names], expected_failed_checks=expected_failures)
-        for names in (DAILY, [name for name in EVERY if name not in DAILY])
+        for names in (DAILY, [name for name in LEARNERS if name not in DAILY])
     )
 
 
@@ -121,7 +119,7 @@ def bad_inputs():
 
 
 @pytest.mark.parametrize("problem", list(bad_inputs()))
-@each(EVERY)
+@each(LEARNERS)
 def test_documents_that_cannot_be_used_are_refused_in_a_sentence(name, problem):
     X, y, query = bad_inputs()[problem]
     expected = "do not match" if problem.startswith("query") else problem
@@ -172,7 +170,7 @@ def test_equal_grades_give_a_sentence_and_scores(name, grade):
 def test_other_columns_than_learned_are_refused_also_by_a_record(name):
     X, y, query = judged()
     learner = made(name).fit(X, y, query)
-    for one in (learner, stored(learner) if name in LEARNERS else learner):
+    for one in (learner, stored(learner)):
         with pytest.raises(InputError, match="X has 1 features"):
             one.predict(X[:, :1], query)
 

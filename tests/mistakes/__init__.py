@@ -3,8 +3,6 @@
 ``python -m tests.mistakes`` prints them with their messages.
 """
 
-from __future__ import annotations
-
 from tests.mistakes.commands import COMMANDS
 from tests.mistakes.configurations import CONFIGURATIONS
 from tests.mistakes.feature_files import FEATURE_FILES

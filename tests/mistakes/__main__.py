@@ -1,7 +1,5 @@
 """Every planted mistake and the last lines of its message: ``python -m tests.mistakes``."""
 
-from __future__ import annotations
-
 import sys
 import tempfile
 import traceback

@@ -1,7 +1,5 @@
 """Mistakes on the command line, and with the models of a study."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Mistakes in LETOR text: found by the check, or by the first job."""
 
-from __future__ import annotations
-
 import gzip
 
 from tests.mistakes.configurations import LETOR, ROWS

@@ -1,7 +1,5 @@
 """Mistakes in Python: learners, rankers, measures and results."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

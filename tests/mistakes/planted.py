@@ -1,7 +1,5 @@
 """What a planted mistake is, and how it is made: in a folder of its own, in this process, as a user would make it."""
 
-from __future__ import annotations
-
 import os
 import warnings
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
 """Mistakes in runs and judgments, as data and as arguments of commands."""
 
-from __future__ import annotations
-
 from tests.mistakes.planted import Mistake, command, first_job
 
 QRELS = "".join(f"q{i} 0 d{j} {int(j == i % 4)}\n" for i in range(1, 16) for j in range(4))

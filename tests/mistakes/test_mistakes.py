@@ -4,8 +4,6 @@ Mistakes that need a run are made elsewhere: killed and interrupted runs in test
 disks in test_disk.py, two configurations in one folder in tests/test_recorded.py.
 """
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys
@@ -44,9 +42,7 @@ MIXED = "".join(sorted(ROWS.splitlines(keepends=True)))
     ],
     ids=["sort", "UTF-16", "old Mac", "no vali"],
 )
-def test_a_suggested_command_repairs_the_data(
-    tmp_path: Path, rows: bytes, config: str, pattern: str, then: str
-) -> None:
+def test_a_suggested_command_repairs_the_data(tmp_path, rows, config, pattern, then):
     broken = Mistake("", first_job, (), {"mine.yaml": config, "rows.txt": rows, "test.txt": TEST})
     found = re.search(pattern, message(broken, tmp_path))
     assert found is not None

@@ -1,7 +1,5 @@
 """Mistakes in text collections: BEIR, SMART and TREC form."""
 
-from __future__ import annotations
-
 from tests.mistakes.planted import Files, Mistake, first_job
 
 WORDS = ("egg", "soup", "bread", "milk", "salt", "rice")

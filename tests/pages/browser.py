@@ -1,7 +1,5 @@
 """A headless Chromium, spoken to through a pipe: what a page asks for and complains of, what a click does, how it looks."""
 
-from __future__ import annotations
-
 import base64
 import json
 import os

@@ -1,7 +1,5 @@
 """A small run to make pages of, without a workflow."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The first page in a browser: it loads without a complaint, asks for nothing, and answers clicks."""
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Iterator
 from pathlib import Path

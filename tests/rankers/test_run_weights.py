@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from qdrank.aggregators.fusion import fuse
 from qdrank.datasets.runs.joined import judged_runs
 from qdrank.datasets.simulated.known import two_runs
 from qdrank.errors import InputError
 from qdrank.evaluation.run_files import measure_run
+from qdrank.learners.aggregation.fusion import fuse
 from qdrank.learners.choose import ValidationQueries
 from qdrank.queries.predictors import RunPredictors
 from qdrank.rankers.run_scores import FusedRuns, RunScores, normalised

@@ -1,7 +1,5 @@
 """Whatever a study scored is served, with the scores that the study wrote."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

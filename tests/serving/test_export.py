@@ -1,7 +1,5 @@
 """Exported models: a small evaluator of each format, comparing as the engine does, gives our scores in single precision."""
 
-from __future__ import annotations
-
 import json
 import struct
 import xml.etree.ElementTree as ET

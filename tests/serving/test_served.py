@@ -1,7 +1,5 @@
 """Rankers of every kind are served from one file, with the scores that they gave before they were stored."""
 
-from __future__ import annotations
-
 import gzip
 import lzma
 import os
@@ -15,7 +13,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from qdrank.aggregators import AGGREGATORS
 from qdrank.cli import main
 from qdrank.datasets.columns import topics_table
 from qdrank.datasets.judged import Judged, load_judged
@@ -187,7 +184,7 @@ def test_ready_models_are_the_ranking_svms_of_their_neighbours(fold):
 
 
 def test_every_kind_that_is_stored_has_one_name():
-    names = [*REGISTRY, *LEARNERS, *AGGREGATORS, *(kind for study in STUDIES for kind in STUDIES[study].rankers)]
+    names = [*REGISTRY, *LEARNERS, *(kind for study in STUDIES for kind in STUDIES[study].rankers)]
     assert sorted(set(names)) == sorted(names)
     for name in names:
         assert name == kind_of(name).NAME

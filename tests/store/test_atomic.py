@@ -1,7 +1,5 @@
 """Files that appear complete or not at all, whoever else writes them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """A finished run as an RO-Crate: what the specification demands, and the files of the manifest, no more and no less."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 

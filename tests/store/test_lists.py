@@ -1,7 +1,3 @@
-"""Matrices as columns of lists, and back."""
-
-from __future__ import annotations
-
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -27,7 +23,7 @@ def test_a_matrix_comes_back(n: int, width: int, dtype: type, fixed: bool) -> No
 @pytest.mark.parametrize("make", [list_column, open_list_column])
 def test_slices_and_chunks_are_respected(make: object) -> None:
     matrix = np.arange(12.0).reshape(6, 2)
-    column = make(matrix)  # type: ignore[operator]
+    column = make(matrix)
     chunks = pa.chunked_array([column.slice(1, 2), column.slice(4)])
     np.testing.assert_array_equal(list_matrix(chunks), matrix[[1, 2, 4, 5]])
     np.testing.assert_array_equal(list_matrix(pa.chunked_array([column.slice(2, 3)])), matrix[2:5])

@@ -1,7 +1,5 @@
 """The manifest: what it covers, and what it says of files that differ."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,3 @@
-"""Tables are brought into their registered shape, or refused."""
-
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import hashlib
 import os
 from pathlib import Path
@@ -48,9 +46,7 @@ def test_an_artifact_is_an_ordinary_parquet_file(tmp_path: Path) -> None:
 
 @settings(max_examples=20)
 @given(st.integers(1, 400), st.integers(1, 400))
-def test_bytes_do_not_depend_on_how_rows_were_handed_in(
-    tmp_path_factory: pytest.TempPathFactory, n: int, step: int
-) -> None:
+def test_bytes_do_not_depend_on_how_rows_were_handed_in(tmp_path_factory, n, step):
     folder = tmp_path_factory.mktemp("cut")
     table = judged(n)
     write(folder / "whole.parquet", "judged", table)
@@ -115,7 +111,7 @@ def test_another_kind_is_refused(tmp_path: Path) -> None:
 )
 def test_a_table_of_another_shape_is_refused(tmp_path: Path, change: object, problem: str) -> None:
     with pytest.raises(InputError, match=problem):
-        write(tmp_path / "a.parquet", "judged", change(judged(4)))  # type: ignore[operator]
+        write(tmp_path / "a.parquet", "judged", change(judged(4)))
     assert list(tmp_path.iterdir()) == []
 
 

@@ -1,7 +1,5 @@
 """The runner of a fold on toy methods: what it chooses, fits again, measures and writes, against plain loops."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -13,7 +11,7 @@ from hypothesis import strategies as st
 from tests.rankers.query_world import world
 
 from qdrank.learners.fitting import fit_seed
-from qdrank.measures import average_precision
+from qdrank.measures.compute import average_precision
 from qdrank.rankers.base import QueryRanker
 from qdrank.rankers.documents import FoldDocuments
 from qdrank.rankers.one_model import LinearRanker

@@ -1,7 +1,3 @@
-"""The shapes of a study stand in its folder."""
-
-from __future__ import annotations
-
 from importlib import import_module
 from pathlib import Path
 

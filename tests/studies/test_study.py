@@ -1,7 +1,5 @@
 """Options of a study are its section of the configuration, without pydantic."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

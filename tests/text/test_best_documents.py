@@ -1,7 +1,5 @@
 """The best documents of a query from postings, against sums and sorts in Python."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """RM3 against its formula, computed word by word."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """First stages as runs: BM25 by its formula, RM3 and latent semantic analysis by what they must find."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

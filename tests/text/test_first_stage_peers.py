@@ -1,7 +1,5 @@
 """The first stage against another implementation and against published figures, on real collections."""
 
-from __future__ import annotations
-
 import bm25s
 import numpy as np
 import pytest

@@ -1,7 +1,5 @@
 """An index that is kept on the disk is the one that would be built, and another one where anything differs."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Relevant documents that the candidates miss count in every measure, as trec_eval counts them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np
@@ -132,9 +130,7 @@ def test_cranfield(mirror: Path) -> None:
 
 
 @pytest.mark.parametrize("judged_candidates", [False, True])
-def test_evidence_does_not_see_its_own_judgments_unless_they_make_candidates(
-    tmp_path: Path, judged_candidates: bool
-) -> None:
+def test_evidence_does_not_see_its_own_judgments_unless_they_make_candidates(tmp_path, judged_candidates):
     """The judgments of one query are replaced in the collection; with ``judged`` they reach its own evidence."""
     from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Every rank model against its definition, worked out by plain Python on a collection of five documents."""
 
-from __future__ import annotations
-
 from math import log
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The rank models against LETOR 3.0's OHSUMED: the publisher's values from the publisher's term counts."""
 
-from __future__ import annotations
-
 import lzma
 import tarfile
 import xml.etree.ElementTree as ET

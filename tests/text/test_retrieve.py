@@ -1,7 +1,5 @@
 """Retrieval against the definition, against every document's score, and against another implementation."""
 
-from __future__ import annotations
-
 import math
 
 import bm25s

@@ -1,7 +1,5 @@
 """The simulated web on its way through the index and LETOR's features into the artifacts."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

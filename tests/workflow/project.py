@@ -1,7 +1,5 @@
 """A copy of the project in which tests run the real workflow."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,7 +1,5 @@
 """A study, a figure and a ranker are added by their own files, and one line of a registry."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -216,7 +214,7 @@ EDITED = {
     "src/qdrank/studies/__init__.py": (
         '    {\n        "geng2008"',
         '    {\n        "toy2026": "qdrank.studies.toy2026:STUDY",\n        "geng2008"',
-    ),
+    )
 }
 
 

@@ -1,7 +1,5 @@
 """Captions of the report: every table and figure has one, and its own."""
 
-from __future__ import annotations
-
 import html
 import json
 import re
@@ -54,9 +52,7 @@ def test_an_edited_caption_reruns_nothing(project: Path) -> None:
 
 
 @pytest.mark.parametrize("layout", ["checkout", "module", "wheel"])
-def test_each_file_in_a_report_has_its_own_caption(
-    layout: str, project: Path, tmp_path: Path, request: pytest.FixtureRequest
-) -> None:
+def test_each_file_in_a_report_has_its_own_caption(layout, project, tmp_path, request):
     config, environment = ["--configfile", str(project / "tests/configs/tiny.yaml")], {}
     if layout == "wheel":
         installed = request.getfixturevalue("installed")

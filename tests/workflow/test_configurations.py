@@ -1,7 +1,3 @@
-"""Configurations as the workflow takes them: what `qdrank config check` says of them, and two in one folder."""
-
-from __future__ import annotations
-
 import re
 import subprocess
 import sys
@@ -39,28 +35,6 @@ def test_the_check_prints_what_a_run_resolves(fresh: Project, texts: list[str]) 
 
 
 @pytest.mark.full
-def test_a_second_configuration_does_not_overwrite_the_summary_of_the_first(fresh: Project) -> None:
-    config = fresh.folder / "results/config.yaml"
-    config.unlink(missing_ok=True)
-    for name in ("first", "second"):
-        (fresh.folder / f"{name}.yaml").write_text("datasets: [sim1]\n")
-    fresh.snakemake("results/config.yaml", "--cores", "1", "--configfile", "first.yaml")
-    before = config.read_bytes()
-    printed = fresh.snakemake("results/config.yaml", "--cores", "1", "--configfile", "second.yaml", check=False)
-    assert (
-        "another run (--configfile first.yaml); with files of this run (--configfile second.yaml) it would be"
-        in printed
-    )
-    assert "Traceback" not in printed
-    assert config.read_bytes() == before
-    keep = "snakemake --cores all --directory runs/second --configfile second.yaml"
-    assert keep in printed
-    assert printed.rstrip().endswith("mv results results-1")  # our words are the last
-    fresh.snakemake("results/config.yaml", *keep.split()[1:])  # as printed
-    assert (fresh.folder / "runs/second/results/config.yaml").is_file()
-
-
-@pytest.mark.full
 def test_a_folder_belongs_to_its_configuration_from_the_first_job_on(fresh: Project) -> None:
     """Whatever the target, and whether the configuration is named again or not."""
     judged, config = "results/sim1/judged.parquet", fresh.folder / "results/config.yaml"
@@ -86,9 +60,7 @@ def test_a_folder_belongs_to_its_configuration_from_the_first_job_on(fresh: Proj
         ("seed=2", "mine.yaml: zah: unknown key; did you mean zha?"),
     ],
 )
-def test_a_mistake_is_put_down_to_the_file_or_the_command_line_that_has_it(
-    fresh: Project, given: str, says: str
-) -> None:
+def test_a_mistake_is_put_down_to_the_file_or_the_command_line_that_has_it(fresh, given, says):
     """Snakemake's settings have the values of files among those of the command line."""
     wrong = "zah: {}\n" if says.startswith("mine") else ""
     (fresh.folder / "mine.yaml").write_text(f"seed: 3\ngeng: {{lambdas: [1]}}\n{wrong}")
@@ -118,16 +90,6 @@ def test_the_target_of_a_study_runs_that_study(fresh: Project) -> None:
     assert {"train_local", "claim_geng", "draw_geng_fig7"} <= rules
     others = r"decide_claims|write_index|\w+_(hoi|lin|zha|beyond)(_\w+)?"
     assert not {rule for rule in rules if re.fullmatch(others, rule)}
-
-
-@pytest.mark.full
-def test_an_edited_configuration_is_the_same_configuration(fresh: Project) -> None:
-    config = fresh.folder / "results/config.yaml"
-    config.unlink(missing_ok=True)
-    for seed in (1, 2):
-        (fresh.folder / "first.yaml").write_text(f"datasets: [sim1]\nseed: {seed}\n")
-        fresh.snakemake("results/config.yaml", "--cores", "1", "--configfile", "first.yaml")
-        assert yaml.safe_load(config.read_text())["seed"] == seed
 
 
 def test_no_core_is_refused_in_words(fresh: Project) -> None:

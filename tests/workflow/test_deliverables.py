@@ -1,7 +1,5 @@
 """What a user deletes is made again, whichever form of it was deleted."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

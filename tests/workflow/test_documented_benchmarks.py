@@ -1,7 +1,5 @@
 """The benchmarks that the documentation names run at their smallest size; the others are loaded, so that their imports exist."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import shlex
@@ -14,7 +12,6 @@ import pytest
 
 from tests.conftest import PROJECT
 from tests.workflow.documented import documented
-from tests.workflow.project import Project
 
 #: Options for the smallest size.
 OPTIONS = {"bench_engine": "--quick"}
@@ -56,9 +53,7 @@ def test_those_with_options_for_the_size(command: str) -> None:
 
 @pytest.mark.full
 @pytest.mark.parametrize("command", [c for c in COMMANDS if name_of(c) not in OPTIONS])
-def test_those_of_constant_size_or_on_given_data(
-    finished: Project, command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_those_of_constant_size_or_on_given_data(finished, command, monkeypatch, capsys):
     script, *files = shlex.split(command)[1:]
     module = loaded(PROJECT / script, monkeypatch)
     for constant, value in CONSTANTS[module.__name__].items():
@@ -75,9 +70,7 @@ def test_those_of_constant_size_or_on_given_data(
 
 
 @pytest.mark.full
-def test_a_finished_run_on_more_cores(
-    finished: Project, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_a_finished_run_on_more_cores(finished, monkeypatch, capfd):
     """The jobs up to the k-NN graph, one of them with a time of its own; every job sleeps."""
     module = loaded(PROJECT / "bench/schedule.py", monkeypatch)
     graph = "results/tiny/fold1/neighbours.parquet"

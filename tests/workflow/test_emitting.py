@@ -1,7 +1,5 @@
 """Steps as rules: how work is divided into jobs, what a job reads and makes, and what is deleted."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from types import SimpleNamespace
@@ -37,7 +35,7 @@ def run_of(shards: int, **config: Any) -> WorkflowRun:
     settings = resolve({"datasets": ["sim1"], "studies": ["geng"], **config})
     sim1 = replace(plan(settings).datasets["sim1"], folds=FIVE)
     sized = {"few": replace(sim1, name="few", n_queries=1000), "many": replace(sim1, name="many", n_queries=None)}
-    return WorkflowRun(settings, SimpleNamespace(datasets=sized, of_kind=lambda *_: []), shards=shards)  # type: ignore[arg-type]
+    return WorkflowRun(settings, SimpleNamespace(datasets=sized, of_kind=lambda *_: []), shards=shards)
 
 
 def declare(monkeypatch: pytest.MonkeyPatch, *steps: Step) -> None:
@@ -63,9 +61,7 @@ def on(dataset: str) -> SimpleNamespace:
     [(1, {}, 1, 3), (4, {}, 4, 4), (1, {"training": {"shards": 1}}, 1, 1)],
     ids=["folds fill the cores", "more cores than folds", "as the configuration says"],
 )
-def test_work_is_divided_further_where_data_are_not_known_to_be_small(
-    monkeypatch: pytest.MonkeyPatch, shards: int, config: dict[str, Any], few: int, many: int
-) -> None:
+def test_work_is_divided_further_where_data_are_not_known_to_be_small(monkeypatch, shards, config, few, many):
     declare(monkeypatch, WORK, JOIN)
     run = run_of(shards, **config)
     resources = SimpleNamespace(overwrite_scatter={"other": 5})
@@ -96,9 +92,7 @@ def test_numbers_of_shards_that_were_typed_win(monkeypatch: pytest.MonkeyPatch) 
         ("small", 2, {"do": ["few", "many"]}),
     ],
 )
-def test_one_job_takes_all_folds_where_each_is_short(
-    monkeypatch: pytest.MonkeyPatch, together: str, shards: int, datasets: dict[str, list[str]]
-) -> None:
+def test_one_job_takes_all_folds_where_each_is_short(monkeypatch, together, shards, datasets):
     declare(monkeypatch, step("do", reads={"q": "{fold}/q", "t": ["{fold}/t"], "c": "c"}, together=together))
     made = {name: rule for name, rule in rules(run_of(shards)).items() if name.startswith("do")}
     assert {name: rule.constraints["dataset"].split("|") for name, rule in made.items()} == datasets

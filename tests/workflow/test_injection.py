@@ -1,7 +1,5 @@
 """Names and paths are data: no shell, no page and no folder elsewhere takes them for anything else."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 (A cluster: tests/cluster.)
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import random
@@ -153,8 +151,8 @@ def show(kills: list[Kill]) -> None:
 @pytest.mark.parametrize(("kills", "targets"), [(1, DAILY), pytest.param(8, (), marks=pytest.mark.full)])
 @pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="finds the processes of jobs in /proc")
 def test_divided_otherwise_and_killed_at_random_a_study_ends_with_the_same_bytes(
-    project: Path, tmp_path: Path, request: pytest.FixtureRequest, kills: int, targets: tuple[str, ...]
-) -> None:
+    project, tmp_path, request, kills, targets
+):
     chance = random.Random(SEED)
     victim = Victim(copy_project(project, tmp_path / "another name"), chance, targets)
     results = victim.study.folder / "results"

@@ -1,7 +1,5 @@
 """A large study is planned fast, and nothing heavy is imported for it."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

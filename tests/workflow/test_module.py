@@ -1,7 +1,3 @@
-"""The workflow as a module of another one, and from the installed package."""
-
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -74,9 +70,7 @@ def github(tag: str) -> str:
 
 
 @pytest.mark.full
-def test_a_module_from_github_runs_with_the_installed_package(
-    project: Path, installed: Path, hosted: Path, tmp_path: Path
-) -> None:
+def test_a_module_from_github_runs_with_the_installed_package(project, installed, hosted, tmp_path):
     """As the catalog and snakedeploy write it: rules and scripts from the repository, the library from the wheel."""
     outer = using(tmp_path / "outer", project, github(f"v{__version__}"))
     where = {"XDG_CACHE_HOME": str(hosted), "PYTHONPATH": str(installed)}

@@ -1,7 +1,5 @@
 """What the profiles for clusters must have in common with the default one, and what every rule must ask for."""
 
-from __future__ import annotations
-
 import os
 import re
 from pathlib import Path

@@ -1,7 +1,3 @@
-"""What jobs ask for."""
-
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np
@@ -48,7 +44,7 @@ def test_a_broken_table_and_small_tables_count_as_they_are(tmp_path: Path) -> No
 
 @pytest.mark.parametrize("ask", [memory, minutes])
 def test_memory_and_time_grow_with_the_input_and_with_every_retry(ask: object, files: dict[str, str]) -> None:
-    asked = [ask(100, 2)(None, input=[files[name]], attempt=n) for name in files for n in (1, 2)]  # type: ignore[operator]
+    asked = [ask(100, 2)(None, input=[files[name]], attempt=n) for name in files for n in (1, 2)]
     assert asked == [102, 204, 200, 400]
 
 

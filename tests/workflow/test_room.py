@@ -1,7 +1,5 @@
 """The run as the rules ask for it: which data sets and methods, which files, what the first page is told."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from types import SimpleNamespace
@@ -10,7 +8,7 @@ from typing import Any
 import pytest
 
 from qdrank.errors import InputError
-from qdrank.measures import CONVENTIONS, NDCG_IN_WORDS
+from qdrank.measures import CONVENTIONS
 from qdrank.rankers.methods import CLASSIC
 from qdrank.rankers.stages import FIRST_STAGES, REFERENCE
 from qdrank.studies import STUDIES
@@ -173,13 +171,9 @@ def test_measures_of_conventions_and_of_difficulty(run: WorkflowRun) -> None:
     ],
 )
 def test_methods_are_compared_by_an_ndcg_in_which_short_lists_count(conventions: list[str], taken: str) -> None:
-    run = WorkflowRun(resolve({"evaluation": {"conventions": conventions}}), SimpleNamespace(datasets={}))  # type: ignore[arg-type]
+    run = WorkflowRun(resolve({"evaluation": {"conventions": conventions}}), SimpleNamespace(datasets={}))
     assert run.ndcg_convention == taken
     assert {"ap", f"ndcg@10/{taken}"} <= set(run.measures)
-
-
-def test_every_convention_of_ndcg_is_said_in_words() -> None:
-    assert set(NDCG_IN_WORDS) == {name for name, known in CONVENTIONS.items() if f"ndcg@10/{name}" in known}
 
 
 def test_what_a_study_must_not_see_on_text_is_refused(run: WorkflowRun) -> None:
@@ -190,7 +184,7 @@ def test_what_a_study_must_not_see_on_text_is_refused(run: WorkflowRun) -> None:
     text = SimpleNamespace(name="mine", kind="text", kinds={"text"}, folds=["fold1"])
     section, _, last = key.partition(".")
     settings = resolve({section: {last: True}})
-    leaky = WorkflowRun(settings, SimpleNamespace(datasets={"mine": text}))  # type: ignore[arg-type]
+    leaky = WorkflowRun(settings, SimpleNamespace(datasets={"mine": text}))
     with pytest.raises(
         InputError, match=re.escape(f"{key} and the study {study.short} do not go together on mine: {reason}")
     ):
@@ -275,7 +269,7 @@ def test_figures_of_the_same_files_are_one_job(run: WorkflowRun) -> None:
 
 def test_a_title_has_the_number_of_candidates_where_there_are_any() -> None:
     text = SimpleNamespace(name="mine", title="Mine", kind="text", kinds={"text"}, folds=["fold1"])
-    run = WorkflowRun(resolve({"text": {"candidates": 70}}), SimpleNamespace(datasets={"mine": text}))  # type: ignore[arg-type]
+    run = WorkflowRun(resolve({"text": {"candidates": 70}}), SimpleNamespace(datasets={"mine": text}))
     titles = {
         output.of_search: Files(run).shown(output)["title"](on("mine"))
         for study in STUDIES.values()
@@ -289,7 +283,7 @@ def test_a_simulated_web_is_searched_with_its_own_split() -> None:
         name="web", title="Web", kind="simulated", folds=["fold1"], options={"like": "simweb", "seed": 7}
     )
     planned = SimpleNamespace(datasets={"web": web}, of_kind=lambda kind: ["web"])
-    run = WorkflowRun(resolve({}), planned)  # type: ignore[arg-type]
+    run = WorkflowRun(resolve({}), planned)
     assert run.is_searched("web")
     assert run.searched("web") == {"like": "simweb", "draw": {"seed": 7}}
     assert run.searched_text("web")["folds"] == "split"
@@ -345,7 +339,7 @@ def test_the_page_is_told_of_every_study_and_method(run: WorkflowRun) -> None:
     of_search = {output["id"] for output in (*beyond["figures"], *beyond["tables"]) if not output["datasets"]}
     assert {"beyond-gains", "beyond-retrieval"} <= of_search, "no data set here can be searched"
     assert "beyond-ladder" not in of_search
-    labels, colours = labels_and_colours()
+    labels, colours = labels_and_colours(run)
     assert {method.name for name in STUDIES for method in STUDIES[name].methods} == set(colours) <= set(labels)
 
 

@@ -1,7 +1,5 @@
 """What every rule has, and what the one script passes on from it."""
 
-from __future__ import annotations
-
 import inspect
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What a job's function is given: files, params and wildcards, once for each fold where the job has several."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Targets that deliver a finished study: its rankings as runs, its archive, its report; and what `make findings` would run."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from pathlib import Path

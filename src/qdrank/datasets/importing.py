@@ -21,7 +21,7 @@ from qdrank.datasets.letor.reader import document_names
 from qdrank.datasets.scaling import rank_features, turned_ranks
 from qdrank.errors import InputError, placed
 from qdrank.layout import LAST, shuffled_within
-from qdrank.measures import average_precision
+from qdrank.measures.compute import average_precision
 from qdrank.store import open_artifact, write
 
 Paths = Mapping[str, str | Path]
@@ -32,9 +32,12 @@ _WRONG_END = 0.02
 
 
 def fetched_parts(dataset: str, listing: str | Path) -> dict[str, str]:
-    """Part to path for a registered data set, from the list that fetching it left."""
-    paths = json.loads(Path(listing).read_text(encoding="utf-8"))
-    return {part: paths[file.name] for part, file in sources.load()[dataset].by_part().items()}
+    """Part to path for a registered data set, from the list that fetching it left; of runs ``qrels`` and ``runs.1`` and so on."""
+    paths, entry = json.loads(Path(listing).read_text(encoding="utf-8")), sources.load()[dataset]
+    by_part = {part: paths[file.name] for part, file in entry.by_part().items()}
+    runs = [paths[file.name] for file in entry.required if file.role == "run"]
+    by_part |= {file.role: paths[file.name] for file in entry.required if file.role == "qrels" and runs}
+    return by_part | {f"runs.{i}": path for i, path in enumerate(runs, start=1)}
 
 
 def import_features(

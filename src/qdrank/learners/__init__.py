@@ -22,29 +22,24 @@ LEARNERS = Registry(
         "ser": "qdrank.learners.ensemble.ser:SER",
         "sser": "qdrank.learners.ensemble.ser:SSER",
         "atvt": "qdrank.learners.atvt.estimator:ATVT",
+        "bordacount": "qdrank.learners.aggregation.fusion:BordaCount",
+        "cps-kendall": "qdrank.learners.aggregation.cps:CPSKendall",
+        "cps-footrule": "qdrank.learners.aggregation.cps:CPSFootrule",
+        "cps-spearman": "qdrank.learners.aggregation.cps:CPSSpearman",
     },
 )
+#: Those that take ranks (n_documents, n_lists), where the others take features.
+AGGREGATORS = ("bordacount", "cps-kendall", "cps-footrule", "cps-spearman")
 
 # Like the registry "module:attribute": a plain name of a module would count as an import of it, and every job that
 # looks up one learner would depend on the code of all.
 _PUBLIC = {
-    "RankSVM": "qdrank.learners.ranksvm.estimator:RankSVM",
-    "RankBoost": "qdrank.learners.classic.boosting:RankBoost",
-    "ListNet": "qdrank.learners.classic.linear:ListNet",
-    "AdaRankMAP": "qdrank.learners.classic.boosting:AdaRankMAP",
-    "AdaRankNDCG": "qdrank.learners.classic.boosting:AdaRankNDCG",
-    "MultipleHyperplaneRanker": "qdrank.learners.ranksvm.estimator:MultipleHyperplaneRanker",
-    "LambdaMART": "qdrank.learners.classic.trees:LambdaMART",
-    "Regression": "qdrank.learners.classic.linear:Regression",
-    "BoostedRegression": "qdrank.learners.classic.trees:BoostedRegression",
-    "SER": "qdrank.learners.ensemble.ser:SER",
-    "SSER": "qdrank.learners.ensemble.ser:SSER",
-    "ATVT": "qdrank.learners.atvt.estimator:ATVT",
     "Choice": "qdrank.learners.choose:Choice",
     "ValidationQueries": "qdrank.learners.choose:ValidationQueries",
     "choose": "qdrank.learners.choose:choose",
     "tune": "qdrank.learners.fitting:tune",
 }
+_PUBLIC |= {target.partition(":")[2]: target for target in LEARNERS.targets.values()}
 
 
 def __getattr__(name: str) -> Any:

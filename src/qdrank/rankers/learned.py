@@ -18,7 +18,7 @@ from qdrank.rankers.base import OnOtherFeatures, QueryRanker, Validation, refuse
 
 @dataclass(kw_only=True, eq=False)
 class LearnerRanker(QueryRanker):
-    """A learner of `qdrank.learners`, or an aggregator, for all queries; some of them combine whole lists."""
+    """A learner of `qdrank.learners` for all queries; some of them combine whole lists."""
 
     NAME: ClassVar[str] = "learner"
     IN_BATCHES: ClassVar[bool] = True

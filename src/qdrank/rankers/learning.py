@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
+from functools import partial
 from math import nan
 from typing import Any
 
@@ -11,7 +12,6 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from qdrank.aggregators import AGGREGATORS
 from qdrank.datasets.folds import ROLES
 from qdrank.datasets.judged import Judged, load_judged, refits_table
 from qdrank.errors import InputError
@@ -20,20 +20,16 @@ from qdrank.learners import LEARNERS
 from qdrank.learners.base import LinearLearner
 from qdrank.learners.choose import Choice, choice_rows
 from qdrank.learners.fitting import fit_seed, grid_settings, tune
+from qdrank.learners.own import OwnLearner, own_parameters
 from qdrank.queries.artifacts import Queries, load_queries
 from qdrank.queries.recipe import load_document_vectors
 from qdrank.rankers.documents import FeatureScale, FoldDocuments, load_fold, seen
 from qdrank.rankers.learned import LearnerRanker, WithQueryVectors, with_vectors
 from qdrank.rankers.served import ServedRanker, write_method
-from qdrank.registry import Registry, did_you_mean
+from qdrank.registry import did_you_mean
 from qdrank.store import write
 
 _Grid = Mapping[str, Sequence[Any]]
-
-
-def registry_of(learner: str) -> Registry:
-    """Registry that contains ``learner``: aggregators or learners."""
-    return AGGREGATORS if learner in AGGREGATORS else LEARNERS
 
 
 # ---- documents ---------------------------------------------------------------------------------------------------
@@ -67,11 +63,18 @@ def fit_method(learner: str, grid: _Grid, documents: FoldDocuments, *, measure: 
     whole = {name: values for name, values in given.items() if name in names} | dict(grid)
     vali = "vali" if documents.parts["vali"].n_queries else "train"
     with_missed = (*_judged(documents, vali), documents.parts[vali].unranked)
-    return tune(learner, whole, _judged(documents, "train"), with_missed, measure, registry_of(learner), seed)
+    kinds = {learner: partial(_own, learner)} if ":" in learner else LEARNERS
+    return tune(learner, whole, _judged(documents, "train"), with_missed, measure, kinds, seed)
+
+
+def _own(target: str, **settings: Any) -> OwnLearner:
+    return OwnLearner(target=target, settings=settings)
 
 
 def _parameters(learner: str) -> list[str]:
-    return [field.name for field in fields(registry_of(learner)[learner]) if field.init]
+    if ":" in learner:
+        return own_parameters(learner)
+    return [field.name for field in fields(LEARNERS[learner]) if field.init]
 
 
 def _refuse_unknown(learner: str, grid: _Grid, known: list[str]) -> None:

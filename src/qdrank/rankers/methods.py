@@ -1,6 +1,6 @@
 """The classic methods by their names in the configuration and in tables; this module imports nothing heavy.
 
-A method is a learner or an aggregator with some parameters fixed. Two names differ from the learner's: ``lambdamart-tuned``
+A method is a learner with some parameters fixed. Two names differ from the learner's: ``lambdamart-tuned``
 is LambdaMART tuned like the other learners (a study may have its own ``lambdamart``, tuned by the study's measure),
 and every aggregator has a variant ``-high`` that reads the rankings upside down.
 """
@@ -11,8 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from qdrank.aggregators import AGGREGATOR_GRIDS, AGGREGATORS
-from qdrank.learners import LEARNERS
+from qdrank.learners import AGGREGATORS, LEARNERS
 from qdrank.learners.grids import GRIDS
 
 
@@ -21,7 +20,7 @@ class ClassicMethod:
     """A classic method."""
 
     learner: str
-    """Name in `LEARNERS`, or in `AGGREGATORS`."""
+    """Name in `LEARNERS`; or the user's own, as `qdrank.learners.own` reads it."""
     label: str
     fixed: Mapping[str, Any] = field(default_factory=dict)
     query_vectors: bool = False
@@ -40,15 +39,15 @@ class ClassicMethod:
     @property
     def module(self) -> str:
         """Module that holds its code."""
-        return (AGGREGATORS if self.aggregates else LEARNERS).module(self.learner)
+        return LEARNERS.module(self.learner)
 
     def grid(self, given: Mapping[str, list[Any]] | None = None) -> dict[str, list[Any]]:
         """Values to try for each parameter: ``given`` or else the defaults, and the fixed ones."""
         fixed = {name: [value] for name, value in self.fixed.items()}
-        return dict((GRIDS | AGGREGATOR_GRIDS)[self.learner] if given is None else given) | fixed
+        return dict(GRIDS.get(self.learner, {}) if given is None else given) | fixed
 
 
-_AGGREGATORS = {
+_AGGREGATED = {
     "bordacount": "BordaCount",
     "cps-kendall": "CPS, Kendall tau",
     "cps-footrule": "CPS, Spearman footrule",
@@ -66,9 +65,9 @@ CLASSIC: dict[str, ClassicMethod] = {
     "boosted-regression": ClassicMethod("boosted-regression", "Regression, boosted trees"),
     "lambdamart-tuned": ClassicMethod("lambdamart", "LambdaMART"),
     "lambdamart-queries": ClassicMethod("lambdamart", "LambdaMART with query vector", query_vectors=True),
-    **{name: ClassicMethod(name, label) for name, label in _AGGREGATORS.items()},
+    **{name: ClassicMethod(name, label) for name, label in _AGGREGATED.items()},
     **{
         f"{name}-high": ClassicMethod(name, f"{label}, upside down", {"best": "high"})
-        for name, label in _AGGREGATORS.items()
+        for name, label in _AGGREGATED.items()
     },
 }

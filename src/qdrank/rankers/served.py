@@ -16,7 +16,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qdrank.aggregators import AGGREGATORS
 from qdrank.datasets.judged import Judged, TextArray, load_roles, scores_table
 from qdrank.errors import InputError
 from qdrank.layout import FloatArray, IntArray
@@ -166,11 +165,11 @@ def write_method(to: str, kept: str, served: ServedRanker, test: Judged, scores:
 
 
 def kind_of(name: str) -> Any:
-    """The class with the name of a stored object that belongs to no study: a ranker or its part, a learner, an aggregator."""
+    """The class with the name of a stored object that belongs to no study: a ranker or its part, a learner."""
     for served in (ServedRanker, ServedRuns):
         if name == served.NAME:
             return served
-    for registry in (RANKERS, LEARNERS, AGGREGATORS):
+    for registry in (RANKERS, LEARNERS):
         if name in registry:
             return registry[name]
     raise InputError(f"a ranker of an unknown kind, {name!r}", fix="read it with the version that wrote it")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -12,7 +12,9 @@ from typing import Any
 from qdrank.datasets import sources as table
 from qdrank.datasets.fetching.presence import available, download_folder, instruction
 from qdrank.errors import InputError
-from qdrank.registry import did_you_mean
+from qdrank.rankers.methods import CLASSIC
+from qdrank.rankers.stages import FIRST_STAGES
+from qdrank.registry import did_you_mean, own_source, own_target
 from qdrank.studies import STUDIES
 from qdrank.workflow.config import Settings
 from qdrank.workflow.own_data import (
@@ -62,6 +64,8 @@ class Plan:
 
     datasets: Mapping[str, PlannedDataset]
     left_out: Mapping[str, str]
+    learners: Mapping[str, str] = field(default_factory=dict)
+    """Learners of the user's own: ``FILE.py:CLASS`` or ``MODULE:CLASS`` by name."""
 
     def of_kind(self, *kinds: table.DatasetKind) -> list[str]:
         """Names of the data sets of these kinds."""
@@ -127,7 +131,23 @@ def plan(settings: Settings, folders: Sequence[str | Path] = ()) -> Plan:
             del datasets[name]
     if not datasets:
         raise InputError("no data set is left to study", fix="see `qdrank datasets`")
-    return Plan(datasets, left_out)
+    return Plan(datasets, left_out, dict(_own_learners(settings, folders)))
+
+
+def _own_learners(settings: Settings, folders: Sequence[str | Path]) -> Iterator[tuple[str, str]]:
+    """Learners of the user's own; raise if there is no such class."""
+    taken = {*CLASSIC, *FIRST_STAGES, *(method.name for study in STUDIES.values() for method in study.methods)}
+    for name, named in settings.learners.own.items():
+        try:
+            if name in taken:
+                raise InputError("there is a method of this name already", fix="choose another name")
+            module, _, wanted = own_target(named).rpartition(":")
+            target = f"{_path(module, settings, folders) if module.endswith('.py') else module}:{wanted}"
+            own_source(target)
+        except InputError as error:
+            problem = f"learners.own.{name}: {error.problem}"
+            raise InputError(problem, found=error.found or named, fix=error.fix) from None
+        yield name, target
 
 
 def _fix(dataset: table.Dataset) -> str:
@@ -184,7 +204,7 @@ def _refuse_one_file_twice(dataset: PlannedDataset) -> None:
 
 def _registered(entry: table.Dataset, settings: Settings) -> PlannedDataset:
     rotates = entry.folds == "rotation" if entry.kind != "text" else settings.text.folds == "rotation"
-    folds = ROTATION if rotates else ("fold1",)
+    folds = ROTATION[: len(entry.by_part()) or 5] if rotates else ("fold1",)
     options: dict[str, Any] = {"seed": settings.seed} if entry.kind == "simulated" else {}
     if entry.kind == "text":
         options = {"like": entry.name, "folder": str(download_folder(entry))}
@@ -195,9 +215,12 @@ def _registered(entry: table.Dataset, settings: Settings) -> PlannedDataset:
             "missing_values": entry.has_missing,
             **({"best": entry.best} if entry.kind == "agg" else {}),
         }
+    if entry.kind == "runs":
+        options = {"like": "runs", "max_label": entry.max_label}
     return PlannedDataset(
         entry.name,
-        entry.kind,
+        # runs become features, as the user's own do
+        "letor" if entry.kind == "runs" else entry.kind,
         entry.title,
         entry.note,
         folds=_wanted(folds, settings),

@@ -1,7 +1,3 @@
-"""Archives, good and hostile."""
-
-from __future__ import annotations
-
 import io
 import random
 import stat

@@ -1,7 +1,5 @@
 """The line that shows a download's progress: often on a terminal, seldom in a log, and always the end."""
 
-from __future__ import annotations
-
 import io
 
 import pytest

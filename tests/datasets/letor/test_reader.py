@@ -1,7 +1,3 @@
-"""LETOR text of every kind is read as it stands."""
-
-from __future__ import annotations
-
 import bz2
 import gzip
 import lzma

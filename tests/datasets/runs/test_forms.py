@@ -1,7 +1,5 @@
 """What other tools write (fixtures/README.md says which versions), read as they wrote it; and every fault by its place."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import io

@@ -1,7 +1,5 @@
 """Runs and judgments as JSON: what a JSON library writes is read, everything else is refused with its place."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -57,10 +55,3 @@ def test_everything_else_is_refused(tmp_path: Path, content, problem):
         read_qrels(path)
     assert "a.json" in str(raised.value)
     assert "fix:" in str(raised.value)
-
-
-def test_a_fault_of_the_form_names_its_line(tmp_path: Path):
-    path = tmp_path / "a.json"
-    path.write_text('{"q1": {"a": 1},\n "q2"}')
-    with pytest.raises(InputError, match="line 2"):
-        read_qrels(path)

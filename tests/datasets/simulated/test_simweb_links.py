@@ -1,7 +1,5 @@
 """Links of the simulated web: drawn by weight within a kind, between sites only, and words that lead to their page."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

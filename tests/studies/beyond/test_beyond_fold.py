@@ -1,7 +1,5 @@
 """The rankers of a fold, their controls, and what is made of them, on data whose documents recur."""
 
-from __future__ import annotations
-
 from dataclasses import fields, replace
 from types import SimpleNamespace
 

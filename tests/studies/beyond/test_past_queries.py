@@ -1,7 +1,5 @@
 """Retrieval with past queries on a collection where it is known what helps: jobs, tables, observations and verdicts."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The best documents of a mix with the columns of retrievers, against scores that are looked up one by one."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import sparse

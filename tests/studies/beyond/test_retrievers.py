@@ -1,7 +1,5 @@
 """Retrievers against oracles: hidden past queries are as if they had never been, formulas word by word, scikit-learn."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import sparse

@@ -1,7 +1,5 @@
 """What Geng 2008's claims declare: both QCs, equal budgets, families."""
 
-from __future__ import annotations
-
 import numpy as np
 import pyarrow as pa
 import pytest

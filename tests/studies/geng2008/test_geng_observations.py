@@ -1,7 +1,5 @@
 """What the claims on Geng 2008 are decided by, from a sweep whose values are known."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """Change ratios on MQ2008, five folds, against those of an independent prototype."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Query types: the classifier and its scores against scikit-learn, the share of types against a loop."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,3 @@
-"""Rankers of the study that can be fitted alone: QC by classes of vectors, and KNN Online."""
-
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A small simulated fold with all that the methods of Geng 2008 need, trained once for the tests."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import numpy as np

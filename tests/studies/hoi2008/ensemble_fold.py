@@ -1,7 +1,5 @@
 """A small fold whose features are scores of rankers, and everything that the study makes of it."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import numpy as np

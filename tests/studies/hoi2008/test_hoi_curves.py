@@ -1,7 +1,5 @@
 """Average precision along gamma and along the number of training queries, from rows in any order."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """The study of Hoi and Jin 2008 on a small fold: weights, choices, controls, learning curve, ensembles of methods."""
 
-from __future__ import annotations
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -11,22 +9,14 @@ from tests.studies.hoi2008.ensemble_fold import HOI, documents, made, part, unru
 from qdrank.errors import InputError
 from qdrank.learners import SER, SSER
 from qdrank.learners.ensemble.ser import rounded_scores
-from qdrank.measures import average_precision
+from qdrank.measures.compute import average_precision
 from qdrank.rankers.others import OfOthers
 from qdrank.rankers.reference import OneFeature
 from qdrank.rankers.state import from_state_table
 from qdrank.serving.ranking import kind_of
 from qdrank.store.tables import list_matrix
 from qdrank.studies.hoi2008.fold import ensemble_run, write_stacked
-from qdrank.studies.hoi2008.methods import (
-    ON_CURVE,
-    PATHS,
-    SOLVED,
-    STACKED_METHODS,
-    TIES,
-    ensembles,
-    with_ties,
-)
+from qdrank.studies.hoi2008.methods import ON_CURVE, PATHS, SOLVED, STACKED_METHODS, TIES, ensembles, with_ties
 from qdrank.studies.hoi2008.rankers import EnsembleRanker, StackedRanker, as_rankers
 
 PATH = [0.0, 0.5, 2.0]
@@ -60,14 +50,6 @@ def test_every_program_has_its_certificates():
     assert max(solved.column("gap").to_pylist()) <= 1e-8
     assert max(solved.column("kkt").to_pylist()) <= 1e-8
     assert len(rows(solved, method="sser")) == (8 + 12) * len(PATH)
-
-
-def test_gamma_0_is_ser_exactly():
-    _, solved, *_ = made()
-    for ties in TIES:
-        ser = np.array(rows(solved, method=with_ties("ser", ties)).column("weights")[0].as_py())
-        sser = list_matrix(rows(solved, method=with_ties("sser", ties), gamma=0.0).column("weights"))
-        np.testing.assert_array_equal(sser, np.broadcast_to(ser, sser.shape))
 
 
 def test_constant_rankers_have_weight_in_file_order_alone():

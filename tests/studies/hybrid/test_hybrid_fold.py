@@ -1,7 +1,5 @@
 """A world in which the best weights depend on the query is found, with all that the study makes; its noise is matched."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import numpy as np

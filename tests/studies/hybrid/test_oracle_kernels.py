@@ -1,7 +1,5 @@
 """First documents, distances of rankings and matched sizes, against sorting, sets and bisection written out."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

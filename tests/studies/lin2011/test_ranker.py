@@ -1,7 +1,5 @@
 """The methods as rankers of new queries: with what the study trained, stored and read, and fitted from documents."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import numpy as np

@@ -1,12 +1,10 @@
 """The global Ranking SVM: chosen on validation among as many lambdas as the methods have settings, kept and found again."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from tests.studies.lin2011.lin_world import GRID, documents
 
-from qdrank.measures import average_precision
+from qdrank.measures.compute import average_precision
 from qdrank.rankers.documents import FoldDocuments
 from qdrank.store import read, write
 from qdrank.studies.lin2011.methods import RANKSVM

@@ -1,7 +1,5 @@
 """Models of clusters against Ranking SVMs trained one by one on the documents that the cluster sees."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from tests.studies.lin2011.lin_world import LAMBDAS, chosen, documents, fold, singles, trained, workshop

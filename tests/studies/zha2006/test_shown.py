@@ -1,7 +1,5 @@
 """Tables, figures and observations: numbers that can be checked by hand, pictures that are drawn."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pyarrow as pa

@@ -1,7 +1,5 @@
 """A small fold of affine copies with all that the study makes of it, computed once for the tests."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import numpy as np

@@ -15,9 +15,11 @@ COLLECTIONS = Registry(
         "nfcorpus": "qdrank.datasets.collections.beir:read_nfcorpus",
         "scifact": "qdrank.datasets.collections.beir:read_scifact",
         "smart": "qdrank.datasets.collections.smart:read_smart",
+        "squad-dev": "qdrank.datasets.collections.beir:read_beir",
         "time": "qdrank.datasets.collections.smart:read_time",
         "trec": "qdrank.datasets.collections.trec:read_trec",
         "ohsumed": "qdrank.datasets.collections.smart:read_ohsumed",
+        "worldtree2": "qdrank.datasets.collections.beir:read_beir",
     },
     together=True,
 )

@@ -1,7 +1,5 @@
 """Fusion against its definitions, one document at a time."""
 
-from __future__ import annotations
-
 from statistics import mean, pstdev
 
 import numpy as np
@@ -9,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qdrank.aggregators.fusion import FUSION_METHODS, NORMS, fuse
 from qdrank.datasets.runs.model import Run
 from qdrank.errors import InputError
+from qdrank.learners.aggregation.fusion import FUSION_METHODS, NORMS, fuse
 
 LISTS = st.dictionaries(
     st.sampled_from("ab"),

@@ -1,20 +1,18 @@
 """BordaCount by hand, with missing entries, and on the published data."""
 
-from __future__ import annotations
-
 import lzma
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from qdrank.aggregators.fusion import BordaCount
 from qdrank.datasets.scaling import turned_ranks
 from qdrank.errors import InputError
 from qdrank.evaluation.published import load_expected
 from qdrank.evaluation.values import fold_means
 from qdrank.layout import query_offsets
-from qdrank.measures import measure
+from qdrank.learners.aggregation.fusion import BordaCount
+from qdrank.measures.compute import measure
 
 NAN = np.nan
 

@@ -1,7 +1,5 @@
 """CPS against enumeration: coset distances over all completions, likelihood, derivatives, stagewise inference."""
 
-from __future__ import annotations
-
 from itertools import combinations, permutations
 
 import numpy as np
@@ -9,9 +7,9 @@ import pytest
 from scipy.optimize import approx_fprime
 from tests.learners.stored import stored
 
-from qdrank.aggregators import AGGREGATORS
-from qdrank.aggregators.cps import CPS, CosetLoss, judged_order, list_ranks
-from qdrank.aggregators.cps_kernels import fill_distances, kind_of, log_likelihood, stagewise
+from qdrank.learners import AGGREGATORS, LEARNERS
+from qdrank.learners.aggregation.cps import CPS, CosetLoss, judged_order, list_ranks
+from qdrank.learners.aggregation.cps_kernels import fill_distances, kind_of, log_likelihood, stagewise
 from qdrank.learners.fitting import tune
 
 N = 6
@@ -108,7 +106,7 @@ def test_a_list_that_agrees_with_the_judges_outweighs_noise(name):
     y = rng.integers(0, 3, 320)
     good = -y + rng.normal(0, 0.5, 320)
     ranks = np.stack([rng.random(320), good, rng.random(320)], axis=1)
-    model = AGGREGATORS[f"cps-{name}"]().fit(ranks, y, query)
+    model = LEARNERS[f"cps-{name}"]().fit(ranks, y, query)
     assert np.argmax(model.theta_) == 1
     assert np.corrcoef(model.predict(ranks, query), y)[0, 1] > 0.5
     assert model.score(ranks, y, query) > 0.85
@@ -130,7 +128,7 @@ def test_the_judged_order_falls_in_grade_within_each_query():
     assert (np.diff(y[order])[np.diff(query) == 0] <= 0).all()
 
 
-@pytest.mark.parametrize("name", list(AGGREGATORS))
+@pytest.mark.parametrize("name", AGGREGATORS)
 def test_aggregators_are_tuned_like_learners(name):
-    choice = tune(name, {"best": ["low", "high"]}, small(1, 20), small(2, 20), learners=AGGREGATORS)
+    choice = tune(name, {"best": ["low", "high"]}, small(1, 20), small(2, 20))
     assert choice.chosen.predict(*small(3)[::2]).shape == small(3)[1].shape

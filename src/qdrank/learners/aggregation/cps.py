@@ -8,9 +8,9 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qdrank.aggregators.cps_kernels import kind_of, log_likelihood, stagewise
-from qdrank.aggregators.fusion import Best, points_per_list
 from qdrank.layout import FloatArray, IntArray, query_index
+from qdrank.learners.aggregation.cps_kernels import kind_of, log_likelihood, stagewise
+from qdrank.learners.aggregation.fusion import Best, points_per_list
 from qdrank.learners.base import Learner
 from qdrank.learners.inputs import as_offsets
 from qdrank.learners.newton import newton_minimise
