@@ -133,8 +133,8 @@ def test_what_only_shows_results_loads_no_compiler() -> None:
     assert loaded(sorted(modules), ["numba", "lightgbm"]) == ""
 
 
-#: Times of padded NumPy, at 30,000 queries: 5 times as long for `matrix_kernels`, 20 for `evidence_kernels`, 2.4 for the
-#: rankings of `cps_kernels` (half as long for its likelihood). `oracle_kernels` was not timed.
+#: Padded NumPy takes 5 times as long for `matrix_kernels`, 20 for `evidence_kernels`, and for `cps_kernels` up to 4 (likelihood)
+#: and 13 (rankings) with lists of 120. `oracle_kernels` was not timed.
 COMPILED = {
     "measures/matrix_kernels",
     "rankers/evidence_kernels",

@@ -1,5 +1,3 @@
-"""`qdrank evaluate`, `compare` and `fuse` on run files."""
-
 import csv
 import gzip
 import io

@@ -1,5 +1,3 @@
-"""LETOR's rotation, fixed splits, and seeded parts."""
-
 from collections import Counter
 
 import pytest

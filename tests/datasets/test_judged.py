@@ -1,5 +1,3 @@
-"""The view of judged documents in memory, and its artifact."""
-
 from dataclasses import replace
 
 import numpy as np
