@@ -152,6 +152,11 @@ class Files:
         """The same, for jobs that search text: nothing for a simulated web, which is drawn again."""
         return [] if wildcards.dataset in self.run.simulated_webs else self.collection(wildcards)
 
+    def vectors(self, wildcards: Any) -> str | list[str]:
+        """Vectors of a collection's texts; nothing where none are encoded."""
+        name = wildcards.dataset
+        return f"results/{name}/vectors.parquet" if name in self.run.encoded else []
+
     @property
     def encoder(self) -> list[str]:
         """Files of the encoder: the list of what was fetched, or all that are in the user's folder."""
