@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 from math import isfinite
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -16,7 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from qdrank.datasets.runs import reading
-from qdrank.datasets.runs.reading import distinct_names, read_all_runs, read_qrels, read_run, read_runs
+from qdrank.datasets.runs.reading import distinct_names, json_rows, read_all_runs, read_qrels, read_run, read_runs
 from qdrank.datasets.runs.rows import read_rows
 from qdrank.datasets.textfiles import LONGEST_LINE, UTF8_MARK
 from qdrank.errors import InputError
@@ -241,3 +242,50 @@ def test_a_run_has_the_shortest_name_that_tells_it_apart(runs, names):
     given = [tuple(word.split(":")) for word in runs.split()]
     assert distinct_names(given) == names.split()
     assert distinct_names(given[::-1]) == names.split()[::-1]
+
+
+NAMES = st.text(min_size=1, max_size=4)
+NUMBERS = st.one_of(st.integers(-5, 5), st.floats(-1e6, 1e6))
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.dictionaries(NAMES, st.dictionaries(NAMES, NUMBERS, min_size=1, max_size=4), min_size=1, max_size=4))
+def test_what_a_library_writes_comes_back(tmp_path: Path, content):
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps(content))
+    query, doc, value = json_rows(path, "score")
+    expected = [(q, d, v) for q, documents in content.items() for d, v in documents.items()]
+    assert list(zip(query, doc, value, strict=True)) == expected
+
+
+def test_a_query_in_two_places_is_brought_together(tmp_path: Path):
+    path = tmp_path / "a.json"
+    path.write_text('{"q1": {"a": 1}, "q2": {"b": 2}, "q1": {"c": 3}}')
+    query, doc, value = json_rows(path, "score")
+    assert sorted(zip(query, doc, value, strict=True)) == [("q1", "a", 1), ("q1", "c", 3), ("q2", "b", 2)]
+    assert query.tolist() in (["q1", "q1", "q2"], ["q2", "q1", "q1"])
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ("[1, 2]", "not an object of queries"),
+        ('{"q1": 3}', "query q1: its documents are missing"),
+        ("{}", "has no documents"),
+        ('{"q1": {"a": "1"}}', "query q1, document a: the grade is not a number"),
+        ('{"q1": {"a": true}}', "the grade is not a number"),
+        ('{"q1": {"a": NaN}}', "the grade is not a number"),
+        ('{"q1": {"a": 1e999}}', "the grade is not a number"),
+        ('{"q1": {"a": 1.5}}', "the grade is not a whole number"),
+        ('{"q1": {"a": 1, "a": 1}}', "query q1, document a: comes again"),
+        ('{"q1": {"a": 1},\n "q2"}', "not JSON"),
+        ("[" * 100_000, "not JSON"),
+    ],
+)
+def test_everything_else_is_refused(tmp_path: Path, content, problem):
+    path = tmp_path / "a.json"
+    path.write_text(content)
+    with pytest.raises(InputError, match=problem) as raised:
+        json_rows(path, "grade", whole=True)
+    assert "a.json" in str(raised.value)
+    assert "fix:" in str(raised.value)
