@@ -9,7 +9,6 @@ import subprocess
 import sys
 import threading
 from math import isfinite
-from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -17,11 +16,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from qdrank.datasets.runs import reading
-from qdrank.datasets.runs.reading import distinct_names, json_rows, read_all_runs, read_qrels, read_run, read_runs
+from qdrank.datasets.runs.contents import FORMS
+from qdrank.datasets.runs.reading import distinct_names, read_all_runs, read_qrels, read_run, read_runs
 from qdrank.datasets.runs.rows import read_rows
 from qdrank.datasets.textfiles import LONGEST_LINE, UTF8_MARK
 from qdrank.errors import InputError
 
+JSON_FORM = FORMS[-1].words
 TREC = b"1 Q0 a 1 2.5 mine\n1 Q0 b 2 1.5 mine\n2 Q0 a 1 0.5 mine\n"
 EXPECTED = [("1", "a", 2.5), ("1", "b", 1.5), ("2", "a", 0.5)]
 GRADES = [("1", "a", 2), ("1", "c", 0), ("2", "a", -1)]
@@ -43,7 +44,7 @@ def rows_of(table, value):
     [
         (TREC, reading.TREC_RUN, "mine"),
         (b"1 a 2.5\n1 b 1.5\n2 a 0.5\n", reading.SCORED_RUN, "some"),
-        (json.dumps({"1": {"a": 2.5, "b": 1.5}, "2": {"a": 0.5}}).encode(), reading.JSON_RUN, "some"),
+        (json.dumps({"1": {"a": 2.5, "b": 1.5}, "2": {"a": 0.5}}).encode(), JSON_FORM, "some"),
     ],
 )
 @pytest.mark.parametrize("compress", [bytes, gzip.compress, lzma.compress, bz2.compress, zstandard])
@@ -67,9 +68,9 @@ def test_ranks_of_ms_marco_are_told_from_scores(tmp_path):
     ("content", "form"),
     [
         ("1 0 a 2\n1 0 c 0\n2 0 a -1\n", reading.TREC_QRELS),
-        ("query-id\tcorpus-id\tscore\n1\ta\t2\n1\tc\t0\n2\ta\t-1\n", reading.BEIR_QRELS),
+        ("query-id\tcorpus-id\tscore\n1\ta\t2\n1\tc\t0\n2\ta\t-1\n", reading.TABLE_QRELS),
         ("1\ta\t2\n1\tc\t0\n2\ta\t-1\n", reading.SHORT_QRELS),
-        ('{"1": {"a": 2, "c": 0}, "2": {"a": -1}}', reading.JSON_QRELS),
+        ('{"1": {"a": 2, "c": 0}, "2": {"a": -1}}', JSON_FORM),
         ("\n\n1 0 a 2\r\n\r\n1 0 c 0\r\n2 0 a -1", reading.TREC_QRELS),
     ],
 )
@@ -242,50 +243,3 @@ def test_a_run_has_the_shortest_name_that_tells_it_apart(runs, names):
     given = [tuple(word.split(":")) for word in runs.split()]
     assert distinct_names(given) == names.split()
     assert distinct_names(given[::-1]) == names.split()[::-1]
-
-
-NAMES = st.text(min_size=1, max_size=4)
-NUMBERS = st.one_of(st.integers(-5, 5), st.floats(-1e6, 1e6))
-
-
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.dictionaries(NAMES, st.dictionaries(NAMES, NUMBERS, min_size=1, max_size=4), min_size=1, max_size=4))
-def test_what_a_library_writes_comes_back(tmp_path: Path, content):
-    path = tmp_path / "a.json"
-    path.write_text(json.dumps(content))
-    query, doc, value = json_rows(path, "score")
-    expected = [(q, d, v) for q, documents in content.items() for d, v in documents.items()]
-    assert list(zip(query, doc, value, strict=True)) == expected
-
-
-def test_a_query_in_two_places_is_brought_together(tmp_path: Path):
-    path = tmp_path / "a.json"
-    path.write_text('{"q1": {"a": 1}, "q2": {"b": 2}, "q1": {"c": 3}}')
-    query, doc, value = json_rows(path, "score")
-    assert sorted(zip(query, doc, value, strict=True)) == [("q1", "a", 1), ("q1", "c", 3), ("q2", "b", 2)]
-    assert query.tolist() in (["q1", "q1", "q2"], ["q2", "q1", "q1"])
-
-
-@pytest.mark.parametrize(
-    ("content", "problem"),
-    [
-        ("[1, 2]", "not an object of queries"),
-        ('{"q1": 3}', "query q1: its documents are missing"),
-        ("{}", "has no documents"),
-        ('{"q1": {"a": "1"}}', "query q1, document a: the grade is not a number"),
-        ('{"q1": {"a": true}}', "the grade is not a number"),
-        ('{"q1": {"a": NaN}}', "the grade is not a number"),
-        ('{"q1": {"a": 1e999}}', "the grade is not a number"),
-        ('{"q1": {"a": 1.5}}', "the grade is not a whole number"),
-        ('{"q1": {"a": 1, "a": 1}}', "query q1, document a: comes again"),
-        ('{"q1": {"a": 1},\n "q2"}', "not JSON"),
-        ("[" * 100_000, "not JSON"),
-    ],
-)
-def test_everything_else_is_refused(tmp_path: Path, content, problem):
-    path = tmp_path / "a.json"
-    path.write_text(content)
-    with pytest.raises(InputError, match=problem) as raised:
-        json_rows(path, "grade", whole=True)
-    assert "a.json" in str(raised.value)
-    assert "fix:" in str(raised.value)
