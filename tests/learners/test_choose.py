@@ -1,7 +1,5 @@
 """The choice on validation against one by hand, and what it promises: ties, missed documents, seeds, memory."""
 
-from __future__ import annotations
-
 import weakref
 from collections.abc import Iterator
 from itertools import pairwise

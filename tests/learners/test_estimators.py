@@ -1,7 +1,5 @@
 """Learners and aggregators as scikit-learn knows them: its own checks, and the tools that people use them with."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import warnings

@@ -1,16 +1,12 @@
 """What every learner must do: take judged data, rank, live on as a record of plain values, be tuned."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
-from itertools import pairwise
 
 import numpy as np
 import pytest
 from tests.learners.stored import stored
 
-from qdrank.layout import shuffled_within
 from qdrank.learners import AGGREGATORS, LEARNERS, tune
 from qdrank.learners.classic.linear import Regression
 from qdrank.rankers.state import state_table
@@ -49,14 +45,6 @@ def test_a_learner_ranks_and_its_record_ranks_alike(name):
 def test_fitting_twice_gives_the_same_record(name):
     tables = [state_table(LEARNERS[name](**SMALL.get(name, {})).fit(*judged(0))) for _ in range(2)]
     assert tables[0] == tables[1]
-
-
-def test_shuffling_keeps_the_queries_in_place():
-    offsets = np.array([0, 3, 4, 9])
-    order = shuffled_within(offsets, seed=1)
-    for a, b in pairwise(offsets):
-        assert sorted(order[a:b]) == list(range(a, b))
-    assert (order != np.arange(9)).any()
 
 
 def test_names_cost_no_import():

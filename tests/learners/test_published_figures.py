@@ -3,8 +3,6 @@
 The bands are those of resources/expected: as wide as the spread between independent runs of one method.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

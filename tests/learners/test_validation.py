@@ -1,9 +1,5 @@
-from __future__ import annotations
-
 import numpy as np
-import pytest
 
-from qdrank.errors import InputError
 from qdrank.layout import shuffled_within
 from qdrank.learners import LEARNERS
 from qdrank.learners.choose import RoundChoice
@@ -23,12 +19,6 @@ def test_whole_numbers_may_come_as_floats() -> None:
     _, grades, offsets = as_judged(X, np.array([0.0, 1.0, 2.0, 0.0, 0.0, 1.0]), QUERY)
     assert grades.dtype == np.int64
     assert offsets.tolist() == [0, 3, 6]
-
-
-@pytest.mark.parametrize("bad", [X[:, 0], X[:5], X[None]])
-def test_shapes_that_do_not_match_are_refused(bad: np.ndarray) -> None:
-    with pytest.raises(InputError, match=r"do not match|must be a table"):
-        as_judged(bad, [0, 1, 2, 0, 1, 2], QUERY)
 
 
 def test_without_validation_the_last_round_is_kept() -> None:

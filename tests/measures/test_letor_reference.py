@@ -1,7 +1,5 @@
 """The figures that the publisher's script printed for a test set of MQ2008, to the last digit printed."""
 
-from __future__ import annotations
-
 import lzma
 
 import numpy as np

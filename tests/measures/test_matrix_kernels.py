@@ -1,7 +1,5 @@
 """Average precision of many rankers at once: long lists, which are looked up and not compared pair by pair."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Query vectors against a plain loop over queries."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

@@ -1,7 +1,5 @@
 """How many neighbours are stored: as many as the studies use, whatever the number of training queries."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

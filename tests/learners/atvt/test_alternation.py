@@ -1,7 +1,5 @@
 """Rows brought together by query, and the objective along the rounds of the alternation."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """AdaRank against rounds computed by hand."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """The interior point method for the pairs at the margin, against box-constrained least squares of its dual."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Ranking SVM against independent solvers on explicit pairs."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np
