@@ -69,7 +69,7 @@ def test_labels_of_missing_values_and_sparse_rows(tmp_path):
     labels = read_labels(tmp_path / "g")
     np.testing.assert_array_equal(labels.y, [7, 0, 3])
     np.testing.assert_array_equal(labels.offsets, [0, 2, 3])
-    assert labels.query_id == ["q1", "q2"]
+    assert labels.query_id.tolist() == ["q1", "q2"]
 
 
 def test_table(files, capsys):

@@ -65,12 +65,6 @@ def test_cranfields_traps(tmp_path):
     }
 
 
-@pytest.mark.parametrize(("choice", "grade"), [("irrelevant", 0), ("relevant", 1)])
-def test_cranfields_code_minus_1_may_be_kept(tmp_path, choice, grade):
-    found = read_smart(write(tmp_path, "1 1 1\n2 1 -1\n"), replace(CRANFIELD, code_minus_1=choice))
-    assert judged(found)["2", "1"] == grade
-
-
 def test_listed_pairs_are_relevant_and_queries_go_by_their_number(tmp_path):
     found = read_smart(write(tmp_path, "  1  2\t0\t0.000000\n4 1 0 0.0\n"), LISTED)
     assert judged(found) == {("1", "2"): 1, ("4", "1"): 1}
@@ -165,7 +159,6 @@ def test_ohsumed(tmp_path):
     assert found.queries[0].text == "60 year old menopausal woman Are there adverse effects on lipids"
     assert judged(found) == {("OHSU1", "88000001"): 2, ("OHSU2", "88000002"): 1}
     assert [note.kind for note in found.notes] == ["document without .W"]
-    assert read_ohsumed(tmp_path, topic_fields=("desc",)).queries[1].text == "anticoagulants"
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,9 @@ from sklearn.kernel_approximation import Nystroem
 from qdrank.errors import InputError
 from qdrank.layout import query_offsets
 from qdrank.learners.atvt.estimator import ATVT, PAPER_TOL
-from qdrank.learners.atvt.maps import Penalties, fit_maps, moments
+from qdrank.learners.atvt.maps import Maps, Penalties, fit_maps, moments
 from qdrank.learners.atvt.regressors import GrownTrees, Kernel, Ridge, Trees, gaussian, predict
-from qdrank.learners.atvt.rounds import Projected
+from qdrank.learners.atvt.rounds import Projected, grouped, moved
 from qdrank.learners.classic.linear import Regression
 from qdrank.learners.classic.trees import booster_of
 
@@ -479,9 +479,36 @@ def test_bad_input_is_refused_with_a_reason():
     ):
         with pytest.raises(InputError, match=text):
             ATVT(**options).fit(X, y, query)
-    with pytest.raises(InputError, match="do not match"):
-        ATVT().fit(X, y[:-1], query)
-    with pytest.raises(InputError, match="missing"):
-        ATVT().fit(X, np.where(y > 0, np.nan, y), query)
-    with pytest.raises(InputError, match="no document"):
-        ATVT().fit(X[:0], y[:0], query[:0])
+
+
+@given(st.lists(st.integers(0, 4), min_size=1, max_size=15))
+def test_rows_are_grouped_in_order_of_first_appearance(query):
+    n = len(query)
+    X, y = np.arange(2.0 * n).reshape(n, 2), np.arange(float(n))
+    features, targets, offsets = grouped(X, y, query)
+    lists: dict[int, list[int]] = {}
+    for row, name in enumerate(query):
+        lists.setdefault(name, []).append(row)
+    order = [row for rows in lists.values() for row in rows]
+    np.testing.assert_array_equal(targets, y[order])
+    np.testing.assert_array_equal(features, X[order])
+    assert offsets.tolist() == np.cumsum([0, *map(len, lists.values())]).tolist()
+
+
+def test_without_ids_all_rows_are_one_query():
+    assert grouped(np.ones((3, 1)), np.arange(3.0), None)[2].tolist() == [0, 3]
+
+
+def test_ids_of_another_length_are_refused():
+    with pytest.raises(InputError, match="one query id per row"):
+        grouped(np.ones((3, 1)), np.arange(3.0), [1, 2])
+
+
+def test_maps_move_by_the_norms_of_their_differences():
+    held = np.zeros(2, dtype=np.bool_)
+    before, after = (
+        Maps(np.array([1.0, 2.0]), np.zeros(2), held),
+        Maps(np.array([4.0, 6.0]), np.array([0.0, 2.0]), held),
+    )
+    assert moved(before, after) == 5 + 2
+    assert moved(before, before) == 0

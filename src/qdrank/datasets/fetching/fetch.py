@@ -63,14 +63,12 @@ def fetch_all(
     *,
     mirror: AnyPath | None = None,
     downloads: AnyPath | None = None,
-    optional: bool = False,
     patience: Patience = PATIENT,
 ) -> dict[str, Path]:
-    """Fetch every required file, and with ``optional`` the others too; name to path."""
-    files = dataset.files if optional else dataset.required
+    """Fetch every required file; name to path."""
     return {
         file.name: fetch(dataset, file.name, destination, mirror=mirror, downloads=downloads, patience=patience)
-        for file in files
+        for file in dataset.required
     }
 
 

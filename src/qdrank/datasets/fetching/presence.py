@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Literal
 
 from qdrank.datasets.sources import DataFile, Dataset, Source
+from qdrank.datasets.textfiles import find
 from qdrank.errors import AnyPath, InputError
 
-COMPRESSIONS = ("", ".xz", ".gz", ".bz2")
 DOWNLOADS = Path("resources") / "downloads"
 
 
@@ -51,23 +51,17 @@ def mirror_root(mirror: AnyPath | None = None) -> Path | None:
     return root
 
 
-def compressed(path: Path) -> Path | None:
-    """``path``, or the compressed form beside it (.xz, .gz, .bz2), or None."""
-    places = (path.with_name(path.name + suffix) for suffix in COMPRESSIONS)
-    return next((place for place in places if place.is_file()), None)
-
-
 def locate(
     dataset: Source, name: str, *, mirror: AnyPath | None = None, downloads: AnyPath | None = None
 ) -> Found | None:
     """Where the file ``name`` is: among the downloads, else in the mirror, else in a downloaded archive, else None."""
     file, folder = dataset.file(name), download_folder(dataset, downloads)
     for place in _hand_placed(dataset, file, folder):
-        path = compressed(place)
+        path = find(place)
         if path:
             return Found(path, "downloaded")
     root = mirror_root(mirror)
-    path = compressed(root / file.mirror) if root and file.mirror else None
+    path = find(root / file.mirror) if root and file.mirror else None
     if path:
         return Found(path, "mirror")
     if file.archive and (folder / file.archive).is_file():
