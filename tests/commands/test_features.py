@@ -18,7 +18,7 @@ from qdrank.rankers.documents import FoldDocuments
 from qdrank.rankers.first_stage import write_first_stages
 from qdrank.rankers.reference import OneFeature
 from qdrank.rankers.served import ServedRanker, write_ranker
-from qdrank.rankers.stages import FIRST_STAGES
+from qdrank.rankers.stages import REFERENCE, RETRIEVERS
 from qdrank.store import read, write
 from qdrank.text.extract import read_collection, text_settings
 from qdrank.text.index import analyse_queries, build_index, count_matrix
@@ -238,8 +238,8 @@ def test_a_first_stage_is_served_and_shipped(study: Path, capsys: pytest.Capture
     made = judged_text(read_collection(**options), text_settings(text, 1))
     write("results/mine/judged.parquet", "judged", made.judged)
     for fold in ("fold1", "fold2"):
-        places = {name: f"results/mine/{fold}/scores/{name}.parquet" for name in FIRST_STAGES}
-        places |= {f"served_{name}": f"results/mine/{fold}/served/{name}.parquet" for name in FIRST_STAGES}
+        places = {name: f"results/mine/{fold}/scores/{name}.parquet" for name in (REFERENCE, *RETRIEVERS)}
+        places |= {f"served_{name}": f"results/mine/{fold}/served/{name}.parquet" for name in (REFERENCE, *RETRIEVERS)}
         out = {**places, "choices": f"results/mine/{fold}/first_stages.parquet"}
         files = {"judged": "results/mine/judged.parquet"}
         write_first_stages(files, out, fold, options=options, settings=text, measure="ap", seed=1)

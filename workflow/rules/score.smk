@@ -45,7 +45,7 @@ rule retrieve:
         },
         **{
             f"served_{name}": f"results/{{dataset}}/{{fold}}/served/{name}.parquet"
-            for name in FIRST_STAGES
+            for name in (REFERENCE, *RETRIEVERS)
         },
         choices="results/{dataset}/{fold}/first_stages.parquet",
     wildcard_constraints:

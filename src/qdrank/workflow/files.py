@@ -11,6 +11,7 @@ from typing import Any
 
 from snakemake.io import flag, is_flagged, local, report
 
+from qdrank.rankers.stages import DENSE
 from qdrank.studies.steps import QUERY_FILES
 from qdrank.studies.study import Output, Study
 from qdrank.workflow.captions import CAPTIONS
@@ -306,10 +307,11 @@ class Files:
         return numbers + [files[0] for files in self.of_steps(study)]
 
     def rankers(self) -> list[str]:
-        """Every method of every data set, for `qdrank rank`."""
+        """Every method of every data set, for `qdrank rank`; but what an encoder finds."""
         pattern, paths = "results/{dataset}/{fold}/served/{method}.parquet", list[str]()
         for name, dataset in self.run.planned.datasets.items():
-            paths += filled(pattern, dataset=[name], fold=dataset.folds, method=self.run.methods_of(name))
+            methods = [method for method in self.run.methods_of(name) if method != DENSE]
+            paths += filled(pattern, dataset=[name], fold=dataset.folds, method=methods)
         return paths
 
     def study_targets(self) -> Mapping[str, tuple[str, _PathsOfJob]]:
