@@ -125,6 +125,7 @@ class Dataset(_Row):
     kind: DatasetKind
     title: str
     note: str = ""
+    queries_of: str = ""
     publisher: str
     licence: str
     citation: str
