@@ -1,15 +1,13 @@
-"""The view of judged documents in memory, and its artifact."""
-
 from dataclasses import replace
 
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from qdrank.datasets.importing import best_feature
+from qdrank.datasets.columns import topics_table
 from qdrank.datasets.judged import Judged, load_judged, load_roles
 from qdrank.errors import InputError
-from qdrank.store import write, writing
+from qdrank.store import read, write, writing
 from qdrank.store.tables import ROW_GROUP_SIZE
 
 
@@ -69,11 +67,6 @@ def test_with_features():
     assert FIVE.with_features(np.zeros((13, 7))).X.shape == (13, 7)
     with pytest.raises(InputError, match="do not fit"):
         FIVE.with_features(np.zeros((12, 7)))
-
-
-def test_artifact_and_back(tmp_path):
-    write(tmp_path / "judged.parquet", "judged", FIVE.to_table())
-    same(load_judged(tmp_path / "judged.parquet"), FIVE)
 
 
 @pytest.mark.parametrize(
@@ -169,8 +162,17 @@ def test_a_query_in_two_places_is_refused(tmp_path):
         load_judged(tmp_path / "judged.parquet")
 
 
-def test_of_equally_good_features_the_first_is_the_reference() -> None:
-    y = np.tile([1, 0, 0], 20)
-    X = np.stack([1.0 - y, y, 2.0 * y], axis=1)
-    judged = Judged.from_arrays(X, y, np.repeat(np.arange(20), 3))
-    assert best_feature(replace(judged, part=np.repeat(["train", "test"], 10).astype(object)), seed=1) == 1
+def test_what_is_not_known_is_null_or_of_width_0(tmp_path):
+    write(tmp_path / "topics.parquet", "topics", topics_table(["1", "2"], ["S1", "S2"]))
+    rows = read(tmp_path / "topics.parquet", "topics").to_pylist()
+    assert rows == [
+        {"query_id": "1", "part": "S1", "text": None, "type": None, "query_columns": []},
+        {"query_id": "2", "part": "S2", "text": None, "type": None, "query_columns": []},
+    ]
+
+
+def test_what_is_known_is_kept_in_its_order():
+    table = topics_table(["b", "a"], ["test", "train"], text=["x", None], types=[None, "t"], columns=np.eye(2))
+    assert table.column("text").to_pylist() == ["x", None]
+    assert table.column("type").to_pylist() == [None, "t"]
+    assert table.column("query_columns").to_pylist() == [[1.0, 0.0], [0.0, 1.0]]

@@ -1,7 +1,5 @@
 """The measures once more, straight from their definitions, one query at a time in plain Python."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from math import log, log2
 
@@ -10,7 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qdrank.measures import MEASURES, measure, parse
+from qdrank.measures import MEASURES
+from qdrank.measures.compute import measure
+from qdrank.measures.names import parse
 
 
 def ranked(y, scores):

@@ -1,7 +1,3 @@
-"""Documents as learners see them."""
-
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

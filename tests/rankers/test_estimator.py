@@ -1,7 +1,3 @@
-"""Query-dependent rankers as estimators."""
-
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

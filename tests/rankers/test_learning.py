@@ -1,7 +1,5 @@
 """Every classic method: tuned on made data, kept as an artifact, read again."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +8,6 @@ import pyarrow as pa
 import pytest
 
 from qdrank.datasets.judged import Judged, judged_table, load_judged
-from qdrank.errors import InputError
 from qdrank.evaluation.measuring import document_ids, joined_refits, joined_scores
 from qdrank.learners import LEARNERS
 from qdrank.learners.choose import ValidationQueries
@@ -145,17 +142,6 @@ def test_query_vectors_reach_every_document_of_their_query():
 def test_the_two_readings_of_rankings_are_opposites():
     low, high = (scored(learned(name)[3], rankings()) for name in ("bordacount", "bordacount-high"))
     assert np.corrcoef(low, high)[0, 1] < -0.5
-
-
-def test_pairs_are_counted():
-    data = judged()
-    by_hand = sum(int((own[:, None] > own).sum()) for own in np.split(data.y, data.offsets[1:-1]))
-    assert data.pairs.sum() == by_hand
-
-
-def test_an_unknown_parameter_is_met_with_the_nearest():
-    with pytest.raises(InputError, match=r"ranksvm has no parameter 'lamb' to try[^$]*did you mean lam"):
-        fit_method("ranksvm", {"lamb": [1.0]}, documents_for("ranksvm"), measure="ap", seed=1)
 
 
 def test_without_validation_queries_the_training_queries_decide():

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from qdrank.errors import InputError
-from qdrank.measures import CONVENTIONS, NDCG_IN_WORDS
+from qdrank.measures import CONVENTIONS
 from qdrank.rankers.methods import CLASSIC
-from qdrank.rankers.stages import FIRST_STAGES, REFERENCE
+from qdrank.rankers.stages import DENSE, FIRST_STAGES, REFERENCE
 from qdrank.studies import STUDIES
 from qdrank.workflow.config_files import resolve
 from qdrank.workflow.files import (
@@ -176,10 +176,6 @@ def test_methods_are_compared_by_an_ndcg_in_which_short_lists_count(conventions:
     assert {"ap", f"ndcg@10/{taken}"} <= set(run.measures)
 
 
-def test_every_convention_of_ndcg_is_said_in_words() -> None:
-    assert set(NDCG_IN_WORDS) == {name for name, known in CONVENTIONS.items() if f"ndcg@10/{name}" in known}
-
-
 def test_what_a_study_must_not_see_on_text_is_refused(run: WorkflowRun) -> None:
     (study, (key, reason)), *_ = [
         (study, item) for study in map(STUDIES.get, STUDIES) for item in study.refuses.items()
@@ -188,12 +184,17 @@ def test_what_a_study_must_not_see_on_text_is_refused(run: WorkflowRun) -> None:
     text = SimpleNamespace(name="mine", kind="text", kinds={"text"}, folds=["fold1"])
     section, _, last = key.partition(".")
     settings = resolve({section: {last: True}})
-    leaky = WorkflowRun(settings, SimpleNamespace(datasets={"mine": text}))
+    plain, dense = (
+        SimpleNamespace(datasets={"mine": text}, encoder=encoder, of_kind=lambda _: ["mine"])
+        for encoder in ({}, {"folder": "e5"})
+    )
+    leaky = WorkflowRun(settings, plain)
     with pytest.raises(
         InputError, match=re.escape(f"{key} and the study {study.short} do not go together on mine: {reason}")
     ):
         leaky.refuse_leaks()
-    assert leaky.first_stages_of("mine") == list(FIRST_STAGES)
+    assert leaky.first_stages_of("mine") == [name for name in FIRST_STAGES if name != DENSE]
+    assert WorkflowRun(settings, dense).first_stages_of("mine") == list(FIRST_STAGES)
 
 
 def test_a_pattern_admits_its_names_alone() -> None:
@@ -343,7 +344,7 @@ def test_the_page_is_told_of_every_study_and_method(run: WorkflowRun) -> None:
     of_search = {output["id"] for output in (*beyond["figures"], *beyond["tables"]) if not output["datasets"]}
     assert {"beyond-gains", "beyond-retrieval"} <= of_search, "no data set here can be searched"
     assert "beyond-ladder" not in of_search
-    labels, colours = labels_and_colours()
+    labels, colours = labels_and_colours(run)
     assert {method.name for name in STUDIES for method in STUDIES[name].methods} == set(colours) <= set(labels)
 
 

@@ -17,7 +17,6 @@ elif find_spec("qdrank") is None:
     )
 from qdrank.measures import CONVENTIONS
 from qdrank.project import PROJECT, SOURCE
-from qdrank.rankers.methods import CLASSIC
 from qdrank.studies import timed_outputs
 from qdrank.workflow.complete import complete
 from qdrank.workflow.emitting import emitted, say, scattered
@@ -32,7 +31,6 @@ from qdrank.workflow.files import (
     rule_name,
     table_outputs,
 )
-from qdrank.workflow.mistakes import last_words
 from qdrank.workflow.page import (
     claim_titles,
     described_datasets,
@@ -50,7 +48,7 @@ from qdrank.workflow.run import (
     ALL_STUDIES,
     names_pattern,
 )
-from qdrank.workflow.start import on_start, start
+from qdrank.workflow.start import last_words, on_start, start
 
 run = start(workflow, config)
 files, settings, planned = Files(run), run.settings, run.planned

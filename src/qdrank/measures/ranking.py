@@ -142,6 +142,14 @@ class Judgements:
         bounds = np.concatenate([[0], np.cumsum(kept)])[self.offsets]
         return Judgements(self.grades[kept], bounds, ids, self._with_unranked(gone), self.judged[kept])
 
+    def of_query(self, number: int) -> Judgements:
+        """The judgements of one query."""
+        a, b = self.offsets[number : number + 2].tolist()
+        rest = None if self.unranked is None else self.unranked.of_query(number)
+        unranked = None if rest is None else (rest.grades, rest.offsets)
+        names = None if self.doc_ids is None else self.doc_ids[a:b]
+        return Judgements(self.grades[a:b], [0, b - a], names, unranked, self.judged[a:b])
+
     @cached_property
     def only_judged(self) -> Judgements:
         """The same without the documents that are not judged."""

@@ -18,9 +18,9 @@ from qdrank.jobs import threads_given
 from qdrank.layout import IntArray
 from qdrank.registry import needed
 from qdrank.text.encoder_form import EncoderForm
+from qdrank.text.encoder_vectors import Vectors
 
 Kind = Literal["queries", "documents"]
-Vectors = NDArray[np.float32]
 #: Most texts of a batch, and most tokens with the padding, which bound its memory.
 _TEXTS, _TOKENS = 32, 8192
 #: Inputs of a model, with the attributes of tokenized texts; outputs that have a vector for each token, or for each text.
@@ -58,10 +58,13 @@ class Encoder:
     def _cased(self, text: str) -> str:
         return text.lower() if self.form.lower else text
 
+    def inputs(self, tokens: Sequence[Any]) -> dict[str, NDArray[np.int64]]:
+        """What the model takes for one batch of tokenized texts, (n_texts, n_tokens) each."""
+        return {name: _padded([getattr(one, _INPUTS[name]) for one in tokens]) for name in self._inputs}
+
     def _vectors(self, tokens: list[Any]) -> Vectors:
         """Vectors of one batch."""
-        given = {name: _padded([getattr(one, _INPUTS[name]) for one in tokens]) for name in self._inputs}
-        output = self._session.run([self._output], given)[0].astype(np.float64)
+        output = self._session.run([self._output], self.inputs(tokens))[0].astype(np.float64)
         if output.ndim == 3:
             output = pooled(output, np.array([len(one) for one in tokens]), self.form.pooling)
         if self.form.normalise:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +44,15 @@ class EncoderForm:
     lower: bool = False
     queries: str = ""
     documents: str = ""
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of all that decides a vector: both files, and what the others say."""
+        sha256 = hashlib.sha256(repr([value for value in vars(self).values() if not isinstance(value, Path)]).encode())
+        for path in (self.model, self.tokenizer):
+            with path.open("rb") as file:
+                sha256.update(hashlib.file_digest(file, "sha256").digest())
+        return sha256.hexdigest()
 
 
 def encoder_form(folder: AnyPath, *, queries: str | None = None, documents: str | None = None) -> EncoderForm:

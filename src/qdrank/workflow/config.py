@@ -8,7 +8,15 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, WithJsonSchema, create_model, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    Field,
+    ValidationInfo,
+    WithJsonSchema,
+    create_model,
+    field_validator,
+    model_validator,
+)
 
 from qdrank.measures import CONVENTIONS, USUAL_CONVENTIONS
 from qdrank.queries import METRICS
@@ -91,7 +99,7 @@ class Text(Section):
         description="Relevant documents that measures count: all, as trec_eval does, or those among the candidates, which "
         "reads higher.",
     )
-    features: list[Literal["first", "letor25", "extra", "letor46"]] = Field(
+    features: list[Literal["first", "letor25", "extra", "letor46", "dense"]] = Field(
         default=["first", "letor25", "extra"],
         min_length=1,
         description="Sets of features; docs/text.md has them.",
@@ -108,8 +116,21 @@ class Text(Section):
     )
 
 
+class EncoderSection(Section):
+    """An encoder in a folder, as the model hub has it."""
+
+    folder: str = Field(description="Its folder.")
+    queries: str | None = Field(default=None, description="Prompt before each query; null: the folder's own, if any.")
+    documents: str | None = Field(default=None, description="Prompt before each document and title; null: likewise.")
+
+
 class QueryVectorsSection(Section):
     """How a query becomes a vector."""
+
+    vectors: Literal["documents", "dense"] = Field(
+        default="documents",
+        description="What a vector is made of: the query's documents, or of raw text the encoder's vector of its words.",
+    )
 
     top: PositiveInt = Field(
         default=50, description="T: how many documents, by the reference feature, describe a query."
@@ -233,7 +254,12 @@ class Learners(Section):
         "(bordacount and cps) on rankings.",
     )
     measure: MeasureName = Field(default="ap", description="Measure by which validation queries decide.")
-    grids: dict[MethodName, dict[str, list[Any]]] = Field(
+    own: dict[DatasetName, str] = Field(
+        default_factory=dict,
+        description="Learners of your own by name, run beside these: FILE.py:CLASS, MODULE:CLASS, or an entry point of the "
+        "group qdrank.learners. See docs/learners.md.",
+    )
+    grids: dict[str, dict[str, list[Any]]] = Field(
         default_factory=dict,
         description="Values to try by method and parameter, in place of all the usual ones of that method.",
     )
@@ -245,6 +271,13 @@ class Learners(Section):
         default={"ohsumed": "letor3", "ohsumed-min": "letor3", "ohsumed-letor2": "letor3"},
         description="Convention of the tables where a data set has another than the first of evaluation.conventions.",
     )
+
+    @field_validator("grids")
+    @classmethod
+    def _known_methods(cls, grids: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
+        for name in grids:
+            known("method", [*CLASSIC, *info.data.get("own", {})])(name)
+        return grids
 
 
 class Figures(Section):
@@ -289,6 +322,10 @@ class Settings(Section):
         "widens intervals, the first is served.",
     )
     text: Text = Field(default_factory=Text, description="From raw text to features.")
+    encoder: str | EncoderSection | None = Field(
+        default=None,
+        description="Encoder of raw text: a name of config/encoders.yaml, a folder with prompts, or none. See docs/dense.md.",
+    )
     queries: QueryVectorsSection = Field(default_factory=QueryVectorsSection, description="Query vectors.")
     neighbours: NeighboursSection = Field(default_factory=NeighboursSection, description="The k-NN graph.")
     evaluation: EvaluationSection = Field(default_factory=EvaluationSection, description="Measures and significance.")

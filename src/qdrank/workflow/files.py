@@ -11,7 +11,6 @@ from typing import Any
 
 from snakemake.io import flag, is_flagged, local, report
 
-from qdrank.rankers.methods import CLASSIC
 from qdrank.studies.steps import QUERY_FILES
 from qdrank.studies.study import Output, Study
 from qdrank.workflow.captions import CAPTIONS
@@ -153,9 +152,23 @@ class Files:
         """The same, for jobs that search text: nothing for a simulated web, which is drawn again."""
         return [] if wildcards.dataset in self.run.simulated_webs else self.collection(wildcards)
 
+    def vectors(self, wildcards: Any) -> str | list[str]:
+        """Vectors of a collection's texts; nothing where none are encoded."""
+        name = wildcards.dataset
+        return f"results/{name}/vectors.parquet" if name in self.run.encoded else []
+
+    @property
+    def encoder(self) -> list[str]:
+        """Files of the encoder: the list of what was fetched, or all that are in the user's folder."""
+        planned = self.run.planned
+        if planned.encoders:
+            return [f"resources/downloads/{name}.json" for name in planned.encoders]
+        inside = Path(planned.encoder["folder"]).rglob("*") if planned.encoder else ()
+        return [local(str(path)) for path in sorted(inside) if path.is_file()]
+
     def of_learner(self, wildcards: Any) -> dict[str, str]:
         """What a classic method learns from."""
-        method, folder = CLASSIC[wildcards.method], f"results/{wildcards.dataset}"
+        method, folder = self.run.classic[wildcards.method], f"results/{wildcards.dataset}"
         files = {"judged": f"{folder}/{'ranks' if method.aggregates else 'judged'}.parquet"}
         return files | (query_files(folder, wildcards.fold) if method.query_vectors else {})
 
@@ -269,11 +282,12 @@ class Files:
         names = ("queries", "scale", "metric", "neighbours")
         of_folds = [f"results/{{dataset}}/{{fold}}/{name}.parquet" for name in names]
         paths += self.each_dataset_and_fold(of_folds)
+        paths += [f"results/{name}/vectors.parquet" for name in run.encoded]
         stages = ["results/{dataset}/{fold}/first_stages.parquet"]
         paths += self.each_dataset_and_fold(stages, run.planned.of_kind("text")) + self.rankers()
         for name in datasets:
             methods = run.methods_of(name)
-            classic = [method for method in methods if method in CLASSIC]
+            classic = [method for method in methods if method in run.classic]
             made = {"scores": methods, "refits": run.refitted(methods), "choices": classic, "models": classic}
             patterns = [f"results/{{dataset}}/{{fold}}/{kind}/{one}.parquet" for kind in made for one in made[kind]]
             paths += self.each_dataset_and_fold(patterns, [name])

@@ -13,13 +13,15 @@ from qdrank.errors import InputError
 from qdrank.measures import CONVENTIONS, NDCG_IN_WORDS, SHORT_IS_ZERO
 from qdrank.project import PROJECT
 from qdrank.queries.sizes import largest_used
-from qdrank.rankers.methods import CLASSIC
-from qdrank.rankers.stages import FIRST_STAGES, REFERENCE
+from qdrank.rankers.methods import CLASSIC, ClassicMethod
+from qdrank.rankers.stages import DENSE, FIRST_STAGES, REFERENCE
+from qdrank.registry import own_source
 from qdrank.sections import StudySection
 from qdrank.studies import STUDIES
 from qdrank.studies.study import Study
 from qdrank.workflow.config import Settings
 from qdrank.workflow.plan import Plan, PlannedDataset
+from qdrank.workflow.provenance import described_file
 from qdrank.workflow.recorded import typed_values
 
 #: Queries of a data set up to which a job that grows with the data takes seconds a fold.
@@ -173,6 +175,17 @@ class WorkflowRun:
         simulated = self.planned.of_kind("simulated")
         return [name for name in simulated if self.planned.datasets[name].options.get("like", name) == "simweb"]
 
+    @cached_property
+    def encoded(self) -> list[str]:
+        """Data sets whose texts are encoded: all raw text, where the configuration names an encoder."""
+        return self.planned.of_kind("text") if self.planned.encoder else []
+
+    @property
+    def vectors_read(self) -> dict[str, str]:
+        """The artifact ``vectors``, where features or query vectors of text are made of it."""
+        wanted = "dense" in self.settings.text.features or self.settings.queries.vectors == "dense"
+        return {"vectors": "results/{dataset}/vectors.parquet"} if wanted else {}
+
     # ---- classic learners and aggregators ----
 
     def learners_of(self, dataset: str) -> list[str]:
@@ -181,8 +194,19 @@ class WorkflowRun:
         if dataset not in self.planned.datasets or (wanted is not None and dataset not in wanted):
             return []
         aggregates = self.planned.datasets[dataset].kind == "agg"
-        names = CLASSIC if chosen is None else chosen
-        return [name for name in names if CLASSIC[name].aggregates == aggregates]
+        names = [*(CLASSIC if chosen is None else chosen), *self.planned.learners]
+        return [name for name in names if self.classic[name].aggregates == aggregates]
+
+    @cached_property
+    def classic(self) -> dict[str, ClassicMethod]:
+        """The classic methods, and the user's own learners."""
+        own = {name: ClassicMethod(target, name) for name, target in self.planned.learners.items()}
+        return CLASSIC | own
+
+    def own_code(self, wildcards: Any) -> list[str]:
+        """Digest of the code of the user's own learner, and modules of ours that it imports; nothing for other methods."""
+        target = self.planned.learners.get(wildcards.method)
+        return [] if target is None else described_file(own_source(target)[0])
 
     @cached_property
     def learner_datasets(self) -> list[str]:
@@ -210,8 +234,10 @@ class WorkflowRun:
 
     def query_options(self, wildcards: Any) -> dict[str, Any]:
         """How queries become vectors on the data set of a job: vectors that the data have are taken in place of documents."""
-        options: dict[str, Any] = self.settings.queries.model_dump()
-        given = "vectors" in self.dataset(wildcards).files
+        options: dict[str, Any] = self.settings.queries.model_dump(exclude={"vectors"})
+        dataset = self.dataset(wildcards)
+        encoded = self.settings.queries.vectors == "dense" and dataset.kind == "text"
+        given = "vectors" in dataset.files or encoded
         return options | {"pooling": "none", "query_columns": True} if given else options
 
     def vector_options(self, wildcards: Any, looked_at: bool) -> dict[str, Any] | None:
@@ -235,7 +261,7 @@ class WorkflowRun:
 
     def learner_grid(self, method: str) -> dict[str, list[Any]]:
         """Values to try for each parameter of a method."""
-        return CLASSIC[method].grid(self.settings.learners.grids.get(method))
+        return self.classic[method].grid(self.settings.learners.grids.get(method))
 
     def tree_threads(self, wildcards: Any) -> int:
         """Threads of a job that grows boosted trees; on few rows more than one gain nothing."""
@@ -248,7 +274,7 @@ class WorkflowRun:
 
     def learner_threads(self, wildcards: Any) -> int:
         """Threads of the classic method of a job: only boosted trees use more than one."""
-        return self.tree_threads(wildcards) if CLASSIC[wildcards.method].learner == "lambdamart" else 1
+        return self.tree_threads(wildcards) if self.classic[wildcards.method].learner == "lambdamart" else 1
 
     # ---- studies ----
 
@@ -300,12 +326,12 @@ class WorkflowRun:
     def first_stages_of(self, dataset: str) -> list[str]:
         """Rankings that every table of a data set's methods has: the reference, and for text the tuned first stages."""
         is_text = dataset in self.planned.datasets and self.planned.datasets[dataset].kind == "text"
-        return list(FIRST_STAGES) if is_text else [REFERENCE]
+        return [name for name in FIRST_STAGES if name != DENSE or self.encoded] if is_text else [REFERENCE]
 
     @property
     def first_stages_and_one_model(self) -> list[str]:
         """First stages of raw text, and the one linear model of all queries that a study on text must beat."""
-        return [*FIRST_STAGES, "ranksvm"]
+        return [*(name for name in FIRST_STAGES if name != DENSE or self.encoded), "ranksvm"]
 
     def measured_in(self, study: Study) -> Callable[[Any], list[str]]:
         """Methods of a study that are measured on the data set of a job, first stages first."""

