@@ -269,7 +269,7 @@ def test_a_study(study: Project) -> None:
     study.tiny()
     assert "the query helps" in (results / "claims-overview.md").read_text()
     page = (results / "index.html").read_text()
-    assert "Show the query to the learner. 2 claims on 2 data sets" in page
+    assert "Show the query to the learner. 1 claim on 2 data sets" in page
     assert 'id="figure-tiny-toy-fig1"' in page
     known = read(results / "tiny/measures.parquet", "measures").column("method").to_pylist()
     assert {"toy-alone", "toy-seen"} <= set(known)
