@@ -1,7 +1,5 @@
 """Best, worst and expected values over the orders of tied documents, against all orders tried one by one."""
 
-from __future__ import annotations
-
 from itertools import groupby, permutations, product
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Neighbours against a full sort, bit for bit, whatever the block size or the search."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """Query-performance predictors against brute force, and the control that takes another query's."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

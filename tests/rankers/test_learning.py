@@ -1,7 +1,5 @@
 """Every classic method: tuned on made data, kept as an artifact, read again."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

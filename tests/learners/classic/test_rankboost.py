@@ -1,7 +1,5 @@
 """RankBoost against rounds computed by hand and against a twin that stores every pair."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """Leaf functions of the ensemble's quadratic program and of its graph, each against NumPy or another solver."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.optimize import minimize
@@ -39,11 +37,7 @@ def program(seed, n=6, m=4):
 def other_solver(M, B, C, bounded):
     """Weights by SLSQP, in the form with slacks: min 1/2 w'Mw + C.x, where B w + x >= 1 and x >= 0."""
     n, m = B.shape
-    rows = {
-        "type": "ineq",
-        "fun": lambda z: B @ z[:m] + z[m:] - 1,
-        "jac": lambda _: np.hstack([B, np.eye(n)]),
-    }
+    rows = {"type": "ineq", "fun": lambda z: B @ z[:m] + z[m:] - 1, "jac": lambda _: np.hstack([B, np.eye(n)])}
     done = minimize(
         lambda z: 0.5 * z[:m] @ M @ z[:m] + C @ z[m:],
         np.concatenate([np.zeros(m), np.ones(n)]),
