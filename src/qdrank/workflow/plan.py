@@ -66,6 +66,10 @@ class Plan:
     left_out: Mapping[str, str]
     learners: Mapping[str, str] = field(default_factory=dict)
     """Learners of the user's own: ``FILE.py:CLASS`` or ``MODULE:CLASS`` by name."""
+    encoder: Mapping[str, str] = field(default_factory=dict)
+    """Arguments of `qdrank.text.encoder_form.encoder_form`; empty where there is no encoder."""
+    encoders: tuple[str, ...] = ()
+    """Name of a registered encoder, which is fetched."""
 
     def of_kind(self, *kinds: table.DatasetKind) -> list[str]:
         """Names of the data sets of these kinds."""
@@ -131,7 +135,7 @@ def plan(settings: Settings, folders: Sequence[str | Path] = ()) -> Plan:
             del datasets[name]
     if not datasets:
         raise InputError("no data set is left to study", fix="see `qdrank datasets`")
-    return Plan(datasets, left_out, dict(_own_learners(settings, folders)))
+    return Plan(datasets, left_out, dict(_own_learners(settings, folders)), *_encoder(settings, folders))
 
 
 def _own_learners(settings: Settings, folders: Sequence[str | Path]) -> Iterator[tuple[str, str]]:
@@ -148,6 +152,29 @@ def _own_learners(settings: Settings, folders: Sequence[str | Path]) -> Iterator
             problem = f"learners.own.{name}: {error.problem}"
             raise InputError(problem, found=error.found or named, fix=error.fix) from None
         yield name, target
+
+
+def _encoder(settings: Settings, folders: Sequence[str | Path]) -> tuple[dict[str, str], tuple[str, ...]]:
+    """The encoder of a configuration, and the name of a registered one."""
+    given = settings.encoder
+    if given is None:
+        wants = {
+            "text.features": "dense" in settings.text.features,
+            "queries.vectors": settings.queries.vectors == "dense",
+        }
+        for key in (key for key, dense in wants.items() if dense):
+            raise InputError(f"{key}: dense needs an encoder", fix="name one, such as encoder: minilm")
+        return {}, ()
+    if not isinstance(given, str):
+        found = {**given.model_dump(exclude_none=True), "folder": _path(given.folder, settings, folders)}
+        if not os.path.isdir(found["folder"]):
+            raise InputError("encoder.folder: no such folder", found=found["folder"], fix="correct the path")
+        return found, ()
+    known = table.load_encoders()
+    if given not in known:
+        fix = f"{did_you_mean(given, list(known))} An encoder in a folder is named as encoder: {{folder: PATH}}"
+        raise InputError(f"encoder: unknown encoder {given!r}", fix=fix)
+    return {"folder": str(download_folder(known[given]))}, (given,)
 
 
 def _fix(dataset: table.Dataset) -> str:
@@ -248,23 +275,11 @@ def _planned_own_data(name: str, settings: Settings, folders: Sequence[str | Pat
         case TextCollection():
             return replace(text, options={"like": "beir", "folder": at(section.folder)})
         case SmartCollection():
-            return _with_files(
-                text,
-                section,
-                {"documents": _several(section.documents, at), **_single(section, at, "queries", "qrels")},
-            )
+            files = {"queries": at(section.queries), "qrels": at(section.qrels)}
+            return _with_files(text, section, {"documents": _several(section.documents, at), **files})
         case TrecCollection():
-            qrels = (
-                section.qrels
-                if isinstance(section.qrels, str)
-                else {split: at(path) for split, path in section.qrels.items()}
-            )
-            qrels = at(qrels) if isinstance(qrels, str) else qrels
-            return _with_files(
-                text,
-                section,
-                {"documents": _several(section.documents, at), **_single(section, at, "topics"), "qrels": qrels},
-            )
+            judged = {"topics": at(section.topics), "qrels": _by_split(section.qrels, at)}
+            return _with_files(text, section, {"documents": _several(section.documents, at), **judged})
         case IrDatasetsCollection():
             home = section.home or os.environ.get("IR_DATASETS_HOME") or os.path.expanduser("~/.ir_datasets")
             form = section.model_dump(include={"id", "md5"})
@@ -277,12 +292,7 @@ def _planned_own_data(name: str, settings: Settings, folders: Sequence[str | Pat
 
 def _runs(bare: PlannedDataset, section: RunFiles, settings: Settings, at: Callable[[str], str]) -> PlannedDataset:
     """Runs with judgments: a fixed split, a file of parts, or parts that are drawn."""
-    files: dict[str, Any] = {"runs": _several(section.runs, at)}
-    files["qrels"] = (
-        at(section.qrels)
-        if isinstance(section.qrels, str)
-        else {name: at(file) for name, file in section.qrels.items()}
-    )
+    files: dict[str, Any] = {"runs": _several(section.runs, at), "qrels": _by_split(section.qrels, at)}
     files |= {
         key: at(value) for key in ("folds", "queries", "vectors") if isinstance(value := getattr(section, key), str)
     }
@@ -327,8 +337,9 @@ def _paths_of(value: Any) -> list[tuple[str, str]]:
     return list(value.items()) if isinstance(value, Mapping) else [(str(i + 1), path) for i, path in enumerate(value)]
 
 
-def _single(section: Any, at: Callable[[str], str], *keys: str) -> dict[str, str]:
-    return {key: at(getattr(section, key)) for key in keys}
+def _by_split(judgments: str | Mapping[Any, str], at: Callable[[str], str]) -> str | dict[str, str]:
+    """Path of the judgments, or that of each split."""
+    return at(judgments) if isinstance(judgments, str) else {split: at(path) for split, path in judgments.items()}
 
 
 def _several(documents: str | list[str], at: Callable[[str], str]) -> list[str]:
