@@ -278,10 +278,7 @@ def _worth(
         for name, text in names.items()
     )
     declared = Declaration(study="advice", paper="", claims=claims, rules=RULES_OF_RUNS)
-    observations = {
-        "gain": {"all": Values(gain, query_id)},
-        "control": {"all": Values(blind, query_id)},
-    }
+    observations = {"gain": {"all": Values(gain, query_id)}, "control": {"all": Values(blind, query_id)}}
     rows = {row["claim"]: row for row in decide(declared, {"runs": observations}, dataset="runs").to_pylist()}
     first, second = rows["gain"], rows["control"]
     interval = tuple(np.nan if first[end] is None else float(first[end]) for end in ("low", "high"))
