@@ -142,14 +142,14 @@ def test_p_values_are_probabilities_and_the_same_for_both_directions(d):
 
 
 def test_holm_by_hand():
-    corrected = holm({"a": 0.01, "b": 0.04, "c": 0.03, "d": 0.5}, family="four methods against Single")
-    assert corrected.adjusted == pytest.approx({"a": 0.04, "b": 0.09, "c": 0.09, "d": 0.5})
-    assert (corrected.family, corrected.size) == ("four methods against Single", 4)
+    corrected = holm({"a": 0.01, "b": 0.04, "c": 0.03, "d": 0.5})
+    assert corrected == pytest.approx({"a": 0.04, "b": 0.09, "c": 0.09, "d": 0.5})
+    assert holm({}) == {}
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
 def test_holm_lies_between_the_plain_p_and_bonferronis(p):
-    adjusted = np.array(list(holm({str(i): v for i, v in enumerate(p)}, family="f").adjusted.values()))
+    adjusted = np.array(list(holm(dict(enumerate(p))).values()))
     assert (adjusted >= p).all()
     assert (adjusted <= np.minimum(1, np.array(p) * len(p)) + 1e-15).all()
     assert (np.diff(adjusted[np.argsort(p, kind="stable")]) >= 0).all()
@@ -157,7 +157,7 @@ def test_holm_lies_between_the_plain_p_and_bonferronis(p):
 
 def test_holm_refuses_what_is_no_probability():
     with pytest.raises(InputError, match="between 0 and 1"):
-        holm({"a": float("nan")}, family="f")
+        holm({"a": float("nan")})
 
 
 # --- intervals ---------------------------------------------------------------------------------------------------
