@@ -16,10 +16,6 @@ OFFSETS = np.array([0, 3, 6])
 IDS = np.array(["a", "b", "c", "d", "e", "f"])
 
 
-def test_ties_keep_row_order():
-    np.testing.assert_allclose(measure(["rr"], Y, SCORES, OFFSETS)["rr"], [1 / 2, 1 / 3])
-
-
 def test_trec_breaks_ties_by_descending_docno_in_single_precision():
     values = measure(["rr/trec", "rr"], Y, SCORES + 1e-12 * np.arange(6)[::-1], OFFSETS, doc_ids=IDS)
     np.testing.assert_allclose(values["rr/trec"], [1 / 2, 1.0])

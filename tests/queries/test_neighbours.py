@@ -74,14 +74,6 @@ def test_equal_queries_have_equal_neighbours(name):
     assert (found.distance == found.distance[0]).all()
 
 
-def test_a_training_query_is_its_own_first_neighbour_among_duplicates():
-    train = np.zeros((6, 2))
-    found = neighbours(train, train, 3, train_index=np.arange(6))
-    np.testing.assert_array_equal(found.rows[:, 0], np.arange(6))
-    np.testing.assert_array_equal(found.rows[4], [4, 0, 1])
-    assert (found.distance == 0).all()
-
-
 def test_ties_are_broken_by_id_whatever_the_row_order():
     train = np.array([[1.0], [-1.0], [1.0], [0.0]])
     ids = np.array(["d", "c", "a", "b"])

@@ -12,7 +12,7 @@ from qdrank.layout import pair_counts
 from qdrank.queries.neighbours import neighbours
 from qdrank.queries.sizes import FEWEST_STORED, largest_used, neighbour_count, stored_neighbours
 from qdrank.rankers import knn
-from qdrank.rankers.knn import ALIKE, change_ratios, offline1, offline2, random_neighbours
+from qdrank.rankers.knn import ALIKE, change_ratios, offline1, random_neighbours
 
 
 def instances(rows, pairs):
@@ -89,30 +89,6 @@ def line_world(m=60, n=15, seed=0):
         neighbours(train, train, m, train_index=np.arange(m)).rows,
         rng.integers(1, 50, size=m),
     )
-
-
-def test_gamma_vanishes_when_k_is_all_and_is_no_larger_for_its_own_choice():
-    test, train, pairs = line_world()
-    ks = [5, 20, 60]
-    by_gamma = change_ratios(test, train, pairs, offline1(test, train, pairs, ks, alike="smallest_gamma"))
-    by_pairs = change_ratios(test, train, pairs, offline1(test, train, pairs, ks))
-    nearest = change_ratios(test, train, pairs, dict.fromkeys(ks, offline2(test)))
-    assert (by_gamma[60] == 0).all()
-    assert (nearest[60] == 0).all()
-    for k in ks:
-        assert (by_gamma[k] <= by_pairs[k]).all()
-        assert (by_gamma[k] <= nearest[k]).all()
-
-
-def test_at_k_one_offline_methods_use_the_nearest_query():
-    test, train, pairs = line_world()
-    np.testing.assert_array_equal(offline1(test, train, pairs, [1])[1], offline2(test))
-    np.testing.assert_array_equal(offline2(test), test[:, 0])
-
-
-def test_a_training_query_chooses_itself():
-    _, train, pairs = line_world()
-    np.testing.assert_array_equal(offline1(train, train, pairs, [7])[7], np.arange(60))
 
 
 def test_pairs_too_many_for_single_precision_are_still_counted_exactly():

@@ -144,12 +144,6 @@ def test_the_two_readings_of_rankings_are_opposites():
     assert np.corrcoef(low, high)[0, 1] < -0.5
 
 
-def test_pairs_are_counted():
-    data = judged()
-    by_hand = sum(int((own[:, None] > own).sum()) for own in np.split(data.y, data.offsets[1:-1]))
-    assert data.pairs.sum() == by_hand
-
-
 def test_without_validation_queries_the_training_queries_decide():
     data = judged()
     documents = fold_documents(data, "fold1")
