@@ -65,7 +65,7 @@ def judged_run(run: Run, qrels: Qrels, *, file: AnyPath | None = None) -> Judged
     """
     place = np.array([run.place.get(query, -1) for query in qrels.place], dtype=np.int64)
     if (place < 0).all():
-        both = f"query {next(iter(run.place))} in the run, {next(iter(qrels.place))} in the judgments"
+        both = f"query {next(iter(run.place))} in the run, {next(iter(qrels.place))} in the judgments ({run.form})"
         raise InputError("the run has none of the judged queries", file=file, found=both, fix=_SAME)
     rows, _ = rows_of_queries(run.offsets, place[place >= 0])
     offsets = np.append(0, np.cumsum(np.where(place < 0, 0, np.diff(run.offsets)[place])))
