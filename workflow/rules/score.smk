@@ -5,7 +5,7 @@
 #         results/{dataset}/{fold}/served/{method}.parquet         the same methods for `qdrank rank`
 #         results/{dataset}/{fold}/first_stages.parquet    settings of BM25 and RM3 tried on validation
 
-from qdrank.rankers.stages import REFERENCE, RETRIEVERS
+from qdrank.rankers.stages import DENSE, FIRST_STAGES
 
 WITH_FEATURES = planned.of_kind("letor", "agg", "simulated")
 
@@ -41,7 +41,8 @@ rule retrieve:
     output:
         **{
             name: f"results/{{dataset}}/{{fold}}/scores/{name}.parquet"
-            for name in (REFERENCE, *RETRIEVERS)
+            for name in FIRST_STAGES
+            if name != DENSE
         },
         **{
             f"served_{name}": f"results/{{dataset}}/{{fold}}/served/{name}.parquet"
