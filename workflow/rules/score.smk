@@ -40,13 +40,10 @@ rule retrieve:
         judged="results/{dataset}/judged.parquet",
     output:
         **{
-            name: f"results/{{dataset}}/{{fold}}/scores/{name}.parquet"
+            f"{kind}{name}": f"results/{{dataset}}/{{fold}}/{folder}/{name}.parquet"
+            for kind, folder in (("", "scores"), ("served_", "served"))
             for name in FIRST_STAGES
             if name != DENSE
-        },
-        **{
-            f"served_{name}": f"results/{{dataset}}/{{fold}}/served/{name}.parquet"
-            for name in (REFERENCE, *RETRIEVERS)
         },
         choices="results/{dataset}/{fold}/first_stages.parquet",
     wildcard_constraints:
