@@ -5,6 +5,7 @@ import pyarrow as pa
 import pytest
 from statsmodels.stats.meta_analysis import combine_effects
 from tests.evaluation.test_deciding import DECLARATION, observations
+from tests.test_ledger import present
 
 from qdrank.evaluation.deciding import AVERAGE, SETS, decide, stamped
 from qdrank.evaluation.declared import CLAIM_KINDS, FAILS, HOLDS, UNCLEAR
@@ -17,8 +18,10 @@ from qdrank.evaluation.pooling import (
     pool,
     with_averages,
 )
+from qdrank.figures.averages import forest_of_sets
 from qdrank.figures.verdicts import CANNOT_TELL, PUBLIC, section_of, verdicts_overview
 from qdrank.store import read, write
+from qdrank.studies import STUDIES
 
 
 def drawn(k, spread, seed):
@@ -139,3 +142,32 @@ def test_averages_stand_in_the_overview_as_a_data_set_does():
     assert overview.column(AVERAGE)[0].as_py() == "yes +0.020"
     assert {section_of(row) for row in averages(single).to_pylist()} <= {PUBLIC, CANNOT_TELL}
     assert {row["kind"] for row in whole.to_pylist()} <= set(CLAIM_KINDS)
+
+
+@pytest.mark.parametrize("name", list(STUDIES))
+def test_the_main_claim_of_a_study_is_one_difference_that_an_interval_decides(name):
+    claims = {claim.name: claim for claim in present(name).claims}
+    main = claims[STUDIES[name].main]
+    assert len(main.pairs) == 1
+    assert not CLAIM_KINDS[main.kind].exact
+
+
+def test_the_figure_has_a_row_for_each_set_and_the_average_last():
+    verdicts = with_averages(judged(0.02, 0.01, 0.02, 0.03, 0.5, forms=((4, 1),)))
+    figure = forest_of_sets(verdicts, "toy", "control", {"s0": "The first"})
+    (axes,) = figure.axes
+    labels = [label.get_text() for label in axes.get_yticklabels()]
+    assert labels == ["The first, 100 queries", *(f"s{i}, 100 queries" for i in (1, 2, 3)), "average of 4 sets"]
+    points = [line.get_xdata()[0] for line in axes.lines if line.get_marker() in ("o", "D")]
+    assert points == pytest.approx([0.02, 0.01, 0.02, 0.03, 0.02], abs=1e-6)
+    bars = [segments for bar in axes.collections for segments in bar.get_segments()]
+    row = next(row for row in verdicts.to_pylist() if (row["claim"], row["dataset"]) == ("control", AVERAGE))
+    np.testing.assert_allclose(bars[4][:, 0], [row["low"], row["high"]])
+    assert bars[5][0, 0] < row["low"]
+    assert bars[5][1, 0] > row["high"]
+    assert axes.get_title() == "Toy 2000: control is so: holds"
+
+
+def test_the_figure_says_that_there_are_too_few_sets():
+    figure = forest_of_sets(with_averages(judged(0.02, 0.01)), "toy", "control", {})
+    assert "4 independent sets" in figure.axes[0].texts[0].get_text()
