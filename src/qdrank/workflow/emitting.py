@@ -161,7 +161,7 @@ class _Emitter:
         yield EmittedRule(
             name=f"claim_{study.short}",
             says=f"Verdicts on the claims of {study.paper}, and the values behind them.",
-            input=files.of_output(study, study.observations),
+            input={**files.of_output(study, study.observations), "sources": files.sources},
             output={
                 **table_outputs(study.observations.id, study.paper, "claims"),
                 "observations": f"{_DATA}{study.short}/observations.parquet",

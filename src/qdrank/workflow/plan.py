@@ -51,6 +51,12 @@ class PlannedDataset:
         """Its kind, and ``runs`` if it is made of the runs of search engines, real or simulated."""
         return {self.kind, "runs"} if self.options.get("like", self.name) in ("runs", "two-runs") else {self.kind}
 
+    @property
+    def source_file(self) -> str | None:
+        """File that says of which source each query is, where folds go by it."""
+        path: str | None = self.options.get("sources", {}).get("file")
+        return path
+
 
 #: More jobs per fold do not pay off: each reads the documents and trains Single again.
 MOST_SHARDS = 32
@@ -112,6 +118,9 @@ def plan(settings: Settings, folders: Sequence[str | Path] = ()) -> Plan:
     for name in settings.datasets:
         if name in settings.own:
             dataset = _planned_own_data(name, settings, folders)
+            rule = getattr(settings.own[name], "sources", None)
+            sources = _by_source(rule, settings, partial(_path, settings=settings, folders=folders))
+            dataset = replace(dataset, options={**dataset.options, **sources})
             _refuse_missing_files(dataset)
         elif name in known:
             dataset = _registered(known[name], settings)
@@ -153,6 +162,8 @@ def _refuse_unknown_datasets(settings: Settings, known: Iterable[str]) -> None:
 
 
 def _refuse_missing_files(dataset: PlannedDataset) -> None:
+    if (path := dataset.source_file) and not os.path.isfile(path):
+        raise InputError(f"own.{dataset.name}.sources.file: no such file", found=path, fix="correct the path")
     for part, path in dataset.files.items():
         if not os.path.isfile(path):
             what = "no such file"
@@ -188,6 +199,7 @@ def _registered(entry: table.Dataset, settings: Settings) -> PlannedDataset:
     options: dict[str, Any] = {"seed": settings.seed} if entry.kind == "simulated" else {}
     if entry.kind == "text":
         options = {"like": entry.name, "folder": str(download_folder(entry))}
+        options |= _by_source(entry.sources, settings)
     if entry.kind in ("letor", "agg"):
         options = {
             "reference": entry.reference_feature,
@@ -209,10 +221,18 @@ def _registered(entry: table.Dataset, settings: Settings) -> PlannedDataset:
     )
 
 
+def _by_source(rule: table.SourceRule | None, settings: Settings, at: Callable[[str], str] = str) -> dict[str, Any]:
+    """The option ``sources``, where folds are by source and it is known what the sources are."""
+    if rule is None or isinstance(settings.folds, list):
+        return {}
+    known = rule.model_dump(exclude_none=True)
+    return {"sources": known | ({"file": at(rule.file)} if rule.file else {})}
+
+
 def _planned_own_data(name: str, settings: Settings, folders: Sequence[str | Path]) -> PlannedDataset:
     section = settings.own[name]
-    bare = PlannedDataset(name, "letor", section.title or name, section.note, registered=False)
     at = partial(_path, settings=settings, folders=folders)
+    bare = PlannedDataset(name, "letor", section.title or name, section.note, registered=False)
     rotating = ROTATION if settings.text.folds == "rotation" else ("fold1",)
     text = replace(bare, kind="text", folds=_wanted(rotating, settings))
     match section:
@@ -291,7 +311,7 @@ def _with_files(
     bare: PlannedDataset, section: SmartCollection | TrecCollection, files: Mapping[str, Any]
 ) -> PlannedDataset:
     """A text collection of several files; ``files`` are those of each key of its section."""
-    form = section.model_dump(exclude={"kind", "title", "note", *files})
+    form = section.model_dump(exclude={"kind", "title", "note", "sources", *files})
     return replace(bare, files=_named(files), options={"like": section.kind, "files": dict(files), "form": form})
 
 
@@ -338,5 +358,6 @@ def _path(path: str, settings: Settings, folders: Sequence[str | Path]) -> str:
 
 
 def _wanted(folds: tuple[str, ...], settings: Settings) -> tuple[str, ...]:
-    wanted = tuple(fold for fold in folds if fold in settings.folds)
-    return wanted or folds[:1]
+    if not isinstance(settings.folds, list):
+        return folds
+    return tuple(fold for fold in folds if fold in settings.folds) or folds[:1]
