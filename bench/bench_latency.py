@@ -25,7 +25,7 @@ from qdrank.queries.vectors import Standardiser
 from qdrank.rankers.base import QueryRanker
 from qdrank.rankers.documents import FoldDocuments
 from qdrank.rankers.one_model import LinearRanker
-from qdrank.rankers.ready import Offline1, Offline2, ReadyModels
+from qdrank.rankers.ready import ReadyModels
 from qdrank.rankers.served import ServedRanker
 from qdrank.studies.geng2008.rankers import OnlineRanker
 
@@ -89,16 +89,12 @@ def timed(step: Step) -> tuple[float, Any]:
 
 def one_query(rankers: dict[str, ServedRanker], X: Any) -> Iterator[tuple[str, float]]:
     """Microseconds of every step of one query, then of every method as a whole."""
-    first, second = (rankers[name].ranker.finder for name in ("offline1", "offline2"))
-    assert isinstance(first, Offline1)
-    assert isinstance(second, Offline2)
     took, vectors = timed(lambda: rankers["offline1"].query_vectors(X, np.array([0, len(X)])))
     yield "query vector", took
-    point = first.space.point(vectors[0])
-    took, own = timed(lambda: first.space.neighbourhood(point, first.neighbourhoods.k))
-    yield "k nearest (Offline-1)", took
-    yield "find the offline model (Offline-1)", timed(lambda: first.best(point, own))[0]
-    yield "the nearest (Offline-2)", timed(lambda: second.space.nearest(point))[0]
+    for name in ("offline1", "offline2"):
+        ready = rankers[name].ranker
+        assert isinstance(ready, ReadyModels)
+        yield f"find the model of {name}", timed(lambda ready=ready: ready.models(vectors))[0]
     for name, ranker in rankers.items():
         yield f"all of {name}", timed(lambda ranker=ranker: np.argsort(-ranker.score(X), kind="stable"))[0]
 

@@ -11,7 +11,8 @@ from time import perf_counter
 
 import numpy as np
 
-from qdrank.measures import CONVENTIONS, MEASURES, average_precision, measure, ndcg
+from qdrank.measures import CONVENTIONS, MEASURES
+from qdrank.measures.compute import average_precision, measure, ndcg
 
 N_QUERIES, N_DOCUMENTS, N_SAMPLE, N_FEATURES = 30_000, 120, 300, 46
 

@@ -1,5 +1,3 @@
-"""Mistakes in the section ``learners`` are told with the nearest name."""
-
 import pytest
 
 from qdrank.errors import InputError

@@ -1,5 +1,3 @@
-"""Which configuration results belong to, and the commands that follow from it."""
-
 from pathlib import Path
 
 import pytest

@@ -1,5 +1,3 @@
-"""What a run made, as DataFrames."""
-
 from pathlib import Path
 
 import pandas as pd

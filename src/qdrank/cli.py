@@ -38,6 +38,10 @@ COMMANDS = {
         "--data results/mine --queries new.tsv --output new.txt",
     ),
     "findings": ("write the verdicts behind the page of each study", "results/claims.parquet"),
+    "fit": (
+        "a method of a finished run on all judged queries, as one file to deploy",
+        "--models results/mine --method ranksvm --output ranksvm.model",
+    ),
     "fuse": ("one run from several, without judgments", "bm25.run dense.run --output fused.run"),
     "gate": (
         "may a candidate run replace a baseline? the exit status tells a build",

@@ -191,12 +191,16 @@ def advise(
     return Advised(advised(_runs(runs, names), qrels_of(qrels), measure=name, margin=margin, seed=seed), name, margin)
 
 
-def retrieve(dataset: str, *, methods: Sequence[str] = ("bm25", "rm3", "lsa"), depth: int = 100) -> dict[str, Ranking]:
-    """First stages of a text collection, by name: a registered one, or a folder in BEIR's form."""
-    from qdrank.commands.retrieve import collection_of
-    from qdrank.text.first_runs import first_runs
+def retrieve(
+    dataset: str, *, methods: Sequence[str] | None = None, depth: int = 100, encoder: str | None = None
+) -> dict[str, Ranking]:
+    """First stages of a text collection, by name: a registered one, or a folder in BEIR's form.
 
-    return {run.tag: Ranking(run) for run in first_runs(collection_of(dataset), methods, depth)}
+    ``methods`` are bm25, rm3, lsa and, with an ``encoder``, dense; all that can be had if None.
+    """
+    from qdrank.commands.retrieve import collection_of, runs_of
+
+    return {run.tag: Ranking(run) for run in runs_of(collection_of(dataset), methods, depth, encoder)}
 
 
 def _measures(names: Iterable[Any] | str) -> list[str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from qdrank.errors import InputError
-from qdrank.registry import did_you_mean, needed
+from qdrank.registry import did_you_mean
 from qdrank.store import read
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ class Results:
 
     def __init__(self, folder: str | PathLike[str] = "results") -> None:
         self.folder = Path(folder)
-        needed("pandas", "pandas")
         if not self.datasets:
             raise InputError(
                 "here are no results of a run",

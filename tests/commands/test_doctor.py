@@ -1,5 +1,3 @@
-"""`qdrank doctor`."""
-
 import os
 import subprocess
 import sys

@@ -1,5 +1,3 @@
-"""The table of findings, from the claims of one run or of several."""
-
 import re
 from pathlib import Path
 

@@ -116,20 +116,8 @@ def _turned(line):
 def test_the_files_for_a_build(folder, capsys):
     summary = folder / "summary.md"
     summary.write_text("before\n")
-    _, out = gate(
-        folder,
-        capsys,
-        "new",
-        "old",
-        "--measure",
-        "nDCG@10",
-        "--measure",
-        "AP",
-        "--junit",
-        folder / "a<b.xml",
-        "--summary",
-        summary,
-    )
+    asked = ["--measure", "nDCG@10", "--measure", "AP", "--junit", folder / "a<b.xml", "--summary", summary]
+    _, out = gate(folder, capsys, "new", "old", *asked)
     suite = ElementTree.parse(folder / "a<b.xml").getroot()
     assert (suite.get("tests"), suite.get("failures")) == ("2", "2")
     assert suite[0].find("failure").get("message") == out.splitlines()[0]

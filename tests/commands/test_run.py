@@ -1,5 +1,3 @@
-"""`qdrank run`: which configuration it takes, and how it ends."""
-
 import os
 import signal
 import subprocess

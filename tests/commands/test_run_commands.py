@@ -1,12 +1,8 @@
-"""`qdrank evaluate`, `compare` and `fuse` on run files."""
-
 import csv
 import gzip
 import io
 import json
 import os
-import subprocess
-import sys
 import threading
 
 import numpy as np
@@ -14,7 +10,6 @@ import pytest
 
 from qdrank.cli import main
 from qdrank.datasets.runs.reading import read_run
-from qdrank.measures import measure
 
 
 @pytest.fixture
@@ -121,13 +116,6 @@ def test_letor_files_with_ties_and_several_scores(tmp_path, capsys):
     assert by_run["b.txt", "ndcg@1/letor4"]["worst"] == 1
 
 
-def test_one_input_may_be_a_pipe(files):
-    command = [sys.executable, "-m", "qdrank.cli", "evaluate", files / "qrels", "-", "--measure", "AP"]
-    run = (files / "good.run").read_bytes()
-    done = subprocess.run(command, input=run, capture_output=True, check=True, env={**os.environ})
-    assert b"TREC run: good" in done.stdout
-
-
 @pytest.mark.parametrize("piped", ["qrels", "good.run", "baseline"])
 def test_judgments_runs_and_baseline_may_be_compressed_pipes(files, piped, capsys):
     measure, paths = ["--measure", "AP"], {"qrels": files / "qrels", "good.run": files / "good.run"}
@@ -143,26 +131,11 @@ def test_judgments_runs_and_baseline_may_be_compressed_pipes(files, piped, capsy
         assert printed.replace("pipe", piped) == usual
 
 
-@pytest.mark.parametrize(
-    ("content", "line", "problem", "shown"),
-    [
-        ("x Q0 d1 1 1 t\n", None, "none of the judged queries", "query x in the run, q0 in the judgments"),
-        ("q1 Q0 other 1 1 t\n", None, "none of the judged documents", "document other in the run, d0 in the judgments"),
-        ("q1 Q0 d2 1 2 t\nq1 Q0 d1 1 t\n", 2, "5 columns, not 6", "q1 Q0 d1 1 t"),
-        ("q1 Q0 d1 1 nan t\n", 1, "not a number", "nan"),
-        ("q1 Q0 d1 1 high t\n", 1, "not a number", "high"),
-        ("q1 Q0 d1 1 2 t\nq2 Q0 d1 1 2 t\nq1 Q0 d1 2 1 t\n", 3, "document d1 comes again for query q1", "q1 d1"),
-        ("", None, "has no lines", None),
-    ],
-)
-def test_a_wrong_run_is_named(files, capsys, content, line, problem, shown):
-    """File, line, what is wrong, what was found, and the fix."""
-    (files / "bad.run").write_text(content)
+def test_a_run_without_a_judged_document_is_named(files, capsys):
+    (files / "bad.run").write_text("q1 Q0 other 1 1 t\n")
     err = said(capsys, "evaluate", files / "qrels", files / "bad.run", code=2)
-    assert problem in err
-    assert ("bad.run" if line is None else f"bad.run, line {line}: ") in err
-    assert shown is None or f"found: {shown}" in err
-    assert "fix:" in err
+    for words in ("bad.run", "none of the judged documents", "found: document other in the run, d0 in the judgments"):
+        assert words in err
 
 
 def test_the_verdict_on_two_runs(files, capsys):
@@ -231,13 +204,3 @@ def test_a_fused_run(files, capsys):
     assert "qdrank-fused" in measured
     err = said(capsys, "fuse", *runs, "--method", "weights", code=2)
     assert "one for each run" in err
-
-
-def test_values_are_those_of_the_measures(files, capsys):
-    asked = ["--measure", "AP", "--by-query", "--format", "csv"]
-    rows = list(csv.DictReader(io.StringIO(said(capsys, "evaluate", files / "qrels", files / "good.run", *asked))))
-    run = read_run(files / "good.run")
-    grades = {tuple(line.split()[::2]): int(line.split()[3]) for line in (files / "qrels").read_text().splitlines()}
-    y = [grades[pair] for pair in zip(run.query, run.doc, strict=True)]
-    values = measure(["ap/trec"], y, run.score, run.offsets, doc_ids=run.doc)["ap/trec"]
-    assert [float(row["ap/trec"]) for row in rows] == values.tolist()

@@ -25,15 +25,15 @@ def test_a_misspelt_setting_of_simulated_text_is_named(tmp_path: Path, capsys: p
     ("like", "settings", "said"),
     [
         ("affine", "{shfit: 0}", "did you mean shift?"),
-        ("affine", "{features: 1}", "features is too small: 1"),
-        ("affine", "{train: 2.5}", "train must be a whole number"),
-        ("affine", "{train: true}", "train must be a number"),
-        ("affine", "{shift: .nan}", "shift must be a number"),
-        ("affine", "{documents: 9}", "documents must be a list of 2 whole numbers"),
+        ("affine", "{features: 1}", "features: Input should be greater than or equal to 2"),
+        ("affine", "{train: 2.5}", "train: Input should be a valid integer"),
+        ("affine", "{train: true}", "train: Input should be a valid integer"),
+        ("affine", "{shift: .nan}", "shift: Input should be a finite number"),
+        ("affine", "{documents: 9}", "documents: Input should be a valid tuple"),
         ("affine", "{documents: [9, 3]}", "from 9 to 3 a query is no range"),
-        ("affine", "{seed: -1}", "seed must be a whole number"),
-        ("simweb", "{one_rule: 1}", "one_rule must be true or false"),
-        ("sim1", "{locality: [1, 2]}", "locality must be a number"),
+        ("affine", "{seed: -1}", "seed: Input should be greater than or equal to 0"),
+        ("simweb", "{one_rule: 1}", "one_rule: Input should be a valid boolean"),
+        ("sim1", "{locality: [1, 2]}", "locality: Input should be a valid number"),
     ],
 )
 def test_a_wrong_setting_is_found_before_the_run(like, settings, said, tmp_path, capsys):

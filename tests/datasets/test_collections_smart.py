@@ -1,13 +1,10 @@
 """Readers of SMART form and of TREC-9's OHSUMED, and the real collections of the mirror."""
 
 from collections import Counter
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from qdrank.datasets.collections.beir import read_nfcorpus
 from qdrank.datasets.collections.smart import SmartForm, read_ohsumed, read_smart
@@ -66,12 +63,6 @@ def test_cranfields_traps(tmp_path):
         "empty document, kept": ("3",),
         "text does not begin with the title": ("2",),
     }
-
-
-@pytest.mark.parametrize(("choice", "grade"), [("irrelevant", 0), ("relevant", 1)])
-def test_cranfields_code_minus_1_may_be_kept(tmp_path, choice, grade):
-    found = read_smart(write(tmp_path, "1 1 1\n2 1 -1\n"), replace(CRANFIELD, code_minus_1=choice))
-    assert judged(found)["2", "1"] == grade
 
 
 def test_listed_pairs_are_relevant_and_queries_go_by_their_number(tmp_path):
@@ -168,7 +159,6 @@ def test_ohsumed(tmp_path):
     assert found.queries[0].text == "60 year old menopausal woman Are there adverse effects on lipids"
     assert judged(found) == {("OHSU1", "88000001"): 2, ("OHSU2", "88000002"): 1}
     assert [note.kind for note in found.notes] == ["document without .W"]
-    assert read_ohsumed(tmp_path, topic_fields=("desc",)).queries[1].text == "anticoagulants"
 
 
 @pytest.mark.parametrize(
@@ -187,43 +177,6 @@ def test_ohsumed(tmp_path):
 def test_bad_ohsumed_is_refused(tmp_path, change, problem):
     with pytest.raises(InputError, match=problem):
         read_ohsumed(write_ohsumed(tmp_path, **change))
-
-
-pieces = st.sampled_from(
-    [
-        ".I 1",
-        ".I 2",
-        ".I",
-        ".T",
-        ".W",
-        ".U",
-        ".A",
-        "7",
-        "wing .",
-        "",
-        "<top>",
-        "</top>",
-        "<num> Number: A",
-        "<desc>",
-        "1 1 1",
-        "1 0 1 1",
-        "é\x00",
-    ]
-)
-texts = st.lists(pieces, max_size=12).map("\n".join).map(str.encode) | st.binary(max_size=40)
-
-
-@given(documents=texts, queries=texts, rel=texts, judgments=st.sampled_from(["listed", "trec", "cranfield"]))
-def test_whatever_the_files_hold_only_input_errors_come(tmp_path_factory, documents, queries, rel, judgments):
-    folder = tmp_path_factory.mktemp("fuzz")
-    for name, content in (("all", documents), ("qry", queries), ("rel", rel)):
-        (folder / name).write_bytes(content)
-    for read in (
-        lambda: read_smart(folder, replace(CRANFIELD, judgments=judgments)),
-        lambda: read_ohsumed(folder, documents=("all",), queries="qry", qrels="rel"),
-    ):
-        with suppress(InputError):
-            read()
 
 
 @pytest.mark.mirror

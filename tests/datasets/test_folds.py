@@ -1,11 +1,8 @@
-"""LETOR's rotation, fixed splits, and seeded parts."""
-
 from collections import Counter
 
 import pytest
 
 from qdrank.datasets.folds import assign_parts, fold_names, roles
-from qdrank.datasets.importing import import_features
 from qdrank.errors import InputError
 
 FIVE = ["S1", "S2", "S3", "S4", "S5"]
@@ -76,13 +73,3 @@ FIRST_EIGHT = ["S3", "S1", "S5", "S2", "S2", "S1", "S5", "S3"]
 def test_too_few_queries_or_parts(n, n_parts):
     with pytest.raises(InputError, match="cannot be put"):
         assign_parts([str(i) for i in range(n)], seed=0, n_parts=n_parts)
-
-
-def test_too_few_queries_are_told_what_is_needed_and_where(tmp_path):
-    (tmp_path / "two.txt").write_text("".join(f"{y} qid:{q} 1:0.5\n" for q in (1, 2) for y in (0, 1)))
-    paths = {name: tmp_path / name for name in ("judged", "columns", "topics")}
-    options = {"reference": 1, "max_label": 1, "missing_values": False, "seed": 0}
-    with pytest.raises(InputError, match=r"two\.txt: 2 judged queries cannot be put into 5 parts") as caught:
-        import_features({"all": tmp_path / "two.txt"}, paths, **options)
-    assert caught.value.fix.startswith("give at least 10 judged queries: ")
-    assert not list(tmp_path.glob("judged*"))

@@ -1,5 +1,3 @@
-"""Collections of ir_datasets, with the judgments of our own readers."""
-
 import lzma
 import tarfile
 import zipfile

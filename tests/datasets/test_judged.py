@@ -1,12 +1,9 @@
-"""The view of judged documents in memory, and its artifact."""
-
 from dataclasses import replace
 
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from qdrank.datasets.importing import best_feature
 from qdrank.datasets.judged import Judged, load_judged, load_roles
 from qdrank.errors import InputError
 from qdrank.store import write, writing
@@ -69,11 +66,6 @@ def test_with_features():
     assert FIVE.with_features(np.zeros((13, 7))).X.shape == (13, 7)
     with pytest.raises(InputError, match="do not fit"):
         FIVE.with_features(np.zeros((12, 7)))
-
-
-def test_artifact_and_back(tmp_path):
-    write(tmp_path / "judged.parquet", "judged", FIVE.to_table())
-    same(load_judged(tmp_path / "judged.parquet"), FIVE)
 
 
 @pytest.mark.parametrize(
@@ -167,10 +159,3 @@ def test_a_query_in_two_places_is_refused(tmp_path):
             writer.append(FIVE.to_table())
     with pytest.raises(InputError, match="two places"):
         load_judged(tmp_path / "judged.parquet")
-
-
-def test_of_equally_good_features_the_first_is_the_reference() -> None:
-    y = np.tile([1, 0, 0], 20)
-    X = np.stack([1.0 - y, y, 2.0 * y], axis=1)
-    judged = Judged.from_arrays(X, y, np.repeat(np.arange(20), 3))
-    assert best_feature(replace(judged, part=np.repeat(["train", "test"], 10).astype(object)), seed=1) == 1

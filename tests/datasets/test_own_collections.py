@@ -137,24 +137,6 @@ def test_the_empty_last_record_of_cacms_queries_is_dropped_and_noted(tmp_path: P
         assert f"query.text: empty last record .I 0, dropped: 1 (line {line})" in map(str, found.notes)
 
 
-@pytest.mark.parametrize("rest", [".W\nwords\n", ".I 3\n.W\nwords\n"])
-def test_a_record_0_that_holds_something_is_refused(tmp_path: Path, rest: str) -> None:
-    smart(tmp_path)
-    (tmp_path / "query.text").write_text(CACM_QUERIES + ".I 0\n" + rest)
-    with pytest.raises(InputError, match="record 0 is not an empty last record") as caught:
-        read(tmp_path, "smart", {"documents": "cacm.all", "queries": "query.text", "qrels": "qrels.text"})
-    assert caught.value.line == CACM_QUERIES.count("\n") + 1
-    assert "a number of its own" in str(caught.value.fix)
-
-
-def test_a_file_like_lisas_is_told_what_smart_form_is(tmp_path: Path) -> None:
-    smart(tmp_path)
-    (tmp_path / "query.text").write_text("1\nI AM INTERESTED IN THE IDEA DMITRIS. #\n")
-    with pytest.raises(InputError, match=r"line 1: this is not SMART form: text before the first \.I") as caught:
-        read(tmp_path, "smart", {"documents": "cacm.all", "queries": "query.text", "qrels": "qrels.text"})
-    assert '".I 1", ".T", a title, ".W"' in str(caught.value.fix)
-
-
 @pytest.mark.parametrize(
     ("qrels", "options", "expected"),
     [
@@ -171,12 +153,6 @@ def test_forms_of_judgments(tmp_path: Path, qrels: str, options: dict[str, str],
     assert judged(smart(tmp_path, qrels, **options)) == expected
 
 
-def test_real_valued_grades_of_judgments_are_told_how_to_become_grades(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="line 2: the grade is not a small whole number") as caught:
-        smart(tmp_path, "1 1 2\n2 2 0.5\n", judgments="graded")
-    assert "cut real values into grades" in str(caught.value.fix)
-
-
 def test_too_few_judged_queries_name_the_file_of_the_judgments(tmp_path: Path) -> None:
     smart(tmp_path)
     entry = {"kind": "smart", "documents": "cacm.all", "queries": "query.text", "qrels": "qrels.text"}
@@ -185,24 +161,6 @@ def test_too_few_judged_queries_name_the_file_of_the_judgments(tmp_path: Path) -
     paths = {name: tmp_path / name for name in ("judged", "columns", "topics")}
     with pytest.raises(InputError, match=r"qrels\.text: 2 judged queries cannot be put into 5 parts"):
         extract_features(paths, source, seed=0, **chosen.text.model_dump())
-
-
-def test_swapped_columns_are_told_where_numbers_fit_both_ways(tmp_path: Path) -> None:
-    """Documents and queries are both numbered, so that some judgments fit when the columns are swapped."""
-    documents = "".join(f".I {i}\n.T\nnumber {i}\n.W\ntext\n" for i in range(1, 41))
-    queries = "".join(f".I {i}\n.W\nnumber\n" for i in range(1, 11))
-    pairs = [(query, document) for query in range(1, 11) for document in (query, query + 15, query + 30)]
-    for name, rows in (("right", pairs), ("wrong", [(d, q) for q, d in pairs])):
-        folder = tmp_path / name
-        folder.mkdir()
-        (folder / "all.smart").write_text(documents)
-        (folder / "asked.smart").write_text(queries)
-        (folder / "judged.smart").write_text("".join(f"{a:02d} {b} 0 0\n" for a, b in rows))
-    form = {"documents": "all.smart", "queries": "asked.smart", "qrels": "judged.smart"}
-    assert len(read(tmp_path / "right", "smart", form).qrels) == len(pairs)
-    with pytest.raises(InputError, match="the columns of query and document look swapped") as caught:
-        read(tmp_path / "wrong", "smart", form)
-    assert "exchanged, 30 judgments would fit, as it is 10" in str(caught.value)
 
 
 def test_a_smart_collection_in_latin_1(tmp_path: Path) -> None:
@@ -216,11 +174,6 @@ def test_a_smart_collection_in_latin_1(tmp_path: Path) -> None:
     found = read(tmp_path, "smart", form | {"encoding": "latin-1"})
     assert found.documents.fields == {"title": ["Café"], "body": ["Déjà vu"]}
     assert [query.text for query in found.queries] == ["café"]
-
-
-def test_three_columns_are_not_guessed(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="judgments: graded"):
-        smart(tmp_path, "1 1 2\n2 2 1\n")
 
 
 def test_documents_in_several_compressed_files(tmp_path: Path) -> None:

@@ -10,8 +10,9 @@ import yaml
 
 from qdrank.datasets.fetching.contents import check
 from qdrank.datasets.fetching.fetch import fetch
-from qdrank.datasets.fetching.presence import available, compressed, instruction, locate, mirror_root, status
+from qdrank.datasets.fetching.presence import available, instruction, locate, mirror_root, status
 from qdrank.datasets.sources import Dataset, load
+from qdrank.datasets.textfiles import find
 from qdrank.errors import InputError
 
 NAMES = [
@@ -241,7 +242,7 @@ def test_asking_imports_nothing_heavy(project):
 def test_the_mirror_holds_what_the_table_says(datasets, mirror, tmp_path, name):
     dataset = datasets[name]
     for file in dataset.files:
-        assert compressed(mirror / file.mirror)
+        assert find(mirror / file.mirror)
         assert locate(dataset, file.name, mirror=mirror, downloads=tmp_path / "none").kind == "mirror"
         path = fetch(dataset, file.name, tmp_path, mirror=mirror, downloads=tmp_path / "none")
         assert path == tmp_path / file.name

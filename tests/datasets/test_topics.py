@@ -1,5 +1,3 @@
-"""The artifact of the queries themselves: what is not known is null or of width 0, and survives the store."""
-
 import numpy as np
 
 from qdrank.datasets.columns import topics_table

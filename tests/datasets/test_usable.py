@@ -1,9 +1,7 @@
-from pathlib import Path
-
 import numpy as np
 import pytest
 
-from qdrank.datasets.importing import import_features, refuse_unusable
+from qdrank.datasets.importing import refuse_unusable
 from qdrank.datasets.judged import Judged
 from qdrank.errors import InputError
 
@@ -43,11 +41,3 @@ def test_enough_is_enough() -> None:
 def test_too_little_is_refused(parts: list[str], grades: list[list[int]], words: str) -> None:
     with pytest.raises(InputError, match=words):
         refuse_unusable(judged(parts, grades))
-
-
-def test_own_files_without_a_relevant_document_are_refused(tmp_path: Path) -> None:
-    (tmp_path / "all.txt").write_text("".join(f"0 qid:{q} 1:{d}\n" for q in range(20) for d in range(3)))
-    out = {name: tmp_path / f"{name}.parquet" for name in ("judged", "columns", "topics")}
-    options = {"reference": 1, "max_label": 4, "missing_values": False, "seed": 1}
-    with pytest.raises(InputError, match="every grade is 0"):
-        import_features({"all": tmp_path / "all.txt"}, out, **options)

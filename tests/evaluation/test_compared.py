@@ -1,5 +1,3 @@
-"""Methods and runs compared: paired by query, corrected by Holm's steps done by hand."""
-
 import numpy as np
 import pandas as pd
 import pytest

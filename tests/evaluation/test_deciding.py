@@ -1,5 +1,3 @@
-"""From observations to the table of verdicts and the overview."""
-
 import numpy as np
 import pytest
 from tests.test_ledger import budget, present

@@ -1,5 +1,3 @@
-"""Means by fold, of folds and of all queries."""
-
 import numpy as np
 import pytest
 from hypothesis import given

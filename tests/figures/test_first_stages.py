@@ -1,5 +1,3 @@
-"""The table of the first stages of all text sets, from measures made by hand."""
-
 import numpy as np
 import pyarrow as pa
 import pytest

@@ -1,5 +1,3 @@
-"""Tables of the learners, from measures made by hand."""
-
 from pathlib import Path
 
 import numpy as np

@@ -1,5 +1,3 @@
-"""The numbers behind pictures, against loops over queries."""
-
 import numpy as np
 import pandas as pd
 import pyarrow as pa

@@ -73,15 +73,6 @@ def test_more_columns_have_smaller_letters(columns, look):
     assert page(pa.table({f"c{i}": ["a"] * 40 for i in range(columns)})).table == look
 
 
-def test_a_wide_table_of_few_rows_is_turned():
-    table = pa.table({"method": ["a", "b"]} | {f"m{i}": [i / 4, i / 2] for i in range(30)})
-    made = page(table)
-    assert made.table == "turned"
-    assert made.rows[0] == ["method", "a", "b"]
-    assert made.rows[1:] == [[f"m{i}", str(i / 4), str(i / 2)] for i in range(30)]
-    assert {kind for row in made.classes[1:] for kind in row[1:]} == {"n"}
-
-
 def test_markdown_keeps_bars_inside_their_cells():
     assert (
         markdown(pa.table({"a|b": ["x|y"], "n": [0.12345]}), digits=2)

@@ -10,10 +10,8 @@ import numpy as np
 import pytest
 from tests.learners.stored import stored
 
-from qdrank.errors import InputError
 from qdrank.layout import shuffled_within
 from qdrank.learners import AGGREGATORS, LEARNERS, tune
-from qdrank.learners.choose import RoundChoice
 from qdrank.learners.classic.linear import Regression
 from qdrank.rankers.state import state_table
 
@@ -53,14 +51,6 @@ def test_fitting_twice_gives_the_same_record(name):
     assert tables[0] == tables[1]
 
 
-def test_sorted_validation_rows_do_not_make_ties_look_perfect():
-    query = np.repeat(np.arange(20), 10)
-    y = np.tile([1] * 3 + [0] * 7, 20)
-    choice = RoundChoice((np.zeros((200, 1)), y, query), "ap", seed=1)
-    choice.watch(1, np.zeros(200))
-    assert 0.2 < choice.choice.value < 0.7
-
-
 def test_shuffling_keeps_the_queries_in_place():
     offsets = np.array([0, 3, 4, 9])
     order = shuffled_within(offsets, seed=1)
@@ -74,15 +64,6 @@ def test_names_cost_no_import():
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
 
 
-def test_tuning_takes_the_best_on_validation_and_keeps_the_table():
-    choice = tune("regression", {"l2": [1e6, 1.0]}, judged(0), judged(1))
-    assert choice.place == int(np.argmax(choice.values))
-    assert choice.chosen.l2 == [1e6, 1.0][choice.place]
-    np.testing.assert_array_equal(
-        choice.chosen.predict(judged(2)[0]), Regression(l2=choice.chosen.l2).fit(*judged(0)).predict(judged(2)[0])
-    )
-
-
 def test_tuning_serves_learners_with_and_without_validation():
     for name, grid in {"ranksvm": {"lam": [0.1]}, "rankboost": {"rounds": [4]}, "mhr-bc": {"lam": [0.1]}}.items():
         assert len(tune(name, grid, judged(0), judged(1)).values) == 1
@@ -94,17 +75,3 @@ def test_regression_is_the_ridge_solution():
     penalty = np.diag([2.0] * 4 + [0.0])
     expected = np.linalg.solve(padded.T @ padded + penalty, padded.T @ y)[:4]
     np.testing.assert_allclose(Regression(l2=2.0).fit(X, y, query).coef_, expected, rtol=1e-6)
-
-
-def test_bad_input_is_refused_with_a_reason():
-    X, y, query = judged(0)
-    with pytest.raises(InputError, match="do not match"):
-        Regression().fit(X, y[:-1], query)
-    with pytest.raises(InputError, match="infinite"):
-        Regression().fit(np.where(X < 0.1, np.nan, X), y, query)
-    with pytest.raises(InputError, match="two places"):
-        Regression().fit(X, y, np.roll(query, 3))
-    with pytest.raises(InputError, match="has not been fitted"):
-        Regression().predict(X)
-    with pytest.raises(InputError, match="without values"):
-        tune("regression", {"l2": []}, (X, y, query), (X, y, query))

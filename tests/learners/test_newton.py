@@ -1,5 +1,3 @@
-"""Newton's method where it is easy, where a full step is too long, and where it must give up."""
-
 from __future__ import annotations
 
 import itertools

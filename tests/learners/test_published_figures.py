@@ -12,7 +12,7 @@ from qdrank.datasets.letor.reader import load_letor
 from qdrank.evaluation.published import load_expected
 from qdrank.layout import query_index, query_offsets
 from qdrank.learners import tune
-from qdrank.measures import average_precision
+from qdrank.measures.compute import average_precision
 
 # Small grids, for speed; bench/bench_learners.py has the whole ones.
 RERUNS_ON_MQ2008 = {

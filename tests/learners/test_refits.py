@@ -1,5 +1,3 @@
-"""Seeds and targets of further fits."""
-
 import numpy as np
 import pytest
 

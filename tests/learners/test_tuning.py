@@ -74,41 +74,6 @@ def test_the_order_of_the_configuration_does_not_matter() -> None:
     assert [row["leaves"] for row in grid_settings({"leaves": [31, 7]})] == [7, 31]
 
 
-def test_the_first_of_equal_candidates_is_kept() -> None:
-    choice = tune("toy", {"feature": [0], "sign": [1, 1.0, 2]}, TRAIN, TRAIN, learners=TOYS)
-    assert len(choice.values) == 3
-    assert choice.place == 0
-
-
-def test_the_measure_decides() -> None:
-    """Relevant documents at ranks 1 and 4, or at ranks 2 and 3."""
-    vali = (np.array([[4.0, 3.0], [3.0, 4.0], [2.0, 1.0], [1.0, 2.0]]), [1, 0, 0, 1], [1, 1, 1, 1])
-    found = {name: tune("toy", {"feature": [0, 1]}, vali, vali, name, TOYS) for name in ("ap", "p@3/letor4")}
-    assert found["ap"].values == pytest.approx([3 / 4, 7 / 12])
-    assert found["p@3/letor4"].values == pytest.approx([1 / 3, 2 / 3])
-    assert [choice.chosen.feature for choice in found.values()] == [0, 1]
-
-
-def test_missed_documents_decide_with_the_others() -> None:
-    """The first query has 8 relevant documents that are not here: ranking it right is worth less than the second."""
-    X = np.array([[2.0, 1.0], [1.0, 2.0], [1.0, 2.0], [2.0, 1.0]])
-    vali = (X, [1, 0, 1, 0], [1, 1, 2, 2])
-    missed = (np.ones(8, dtype=int), [0, 8, 8])
-    alone, whole = (tune("toy", {"feature": [0, 1]}, vali, (*vali, *more), learners=TOYS) for more in ((), (missed,)))
-    assert alone.values == pytest.approx([0.75, 0.75])
-    assert whole.values == pytest.approx([(1 / 9 + 1 / 2) / 2, (1 / 18 + 1) / 2])
-    assert (alone.chosen.feature, whole.chosen.feature) == (0, 1)
-
-
-def test_tied_validation_documents_are_not_taken_in_the_order_of_their_grades() -> None:
-    n = 60
-    vali = (np.zeros((3 * n, 2)), np.tile([1, 0, 0], n), np.repeat(np.arange(n), 3))
-    value = tune("toy", {"feature": [0]}, vali, vali, learners=TOYS).value
-    assert 0.45 < value < 0.8  # 11/18 on average, 1 in the order of the rows
-    assert value == tune("toy", {"feature": [0]}, vali, vali, learners=TOYS).value
-    assert value != tune("toy", {"feature": [0]}, vali, vali, learners=TOYS, seed=2).value
-
-
 def test_validation_data_go_to_the_learners_that_take_them() -> None:
     class Watching(OneFeature):
         def fit(self, X: Any, y: Any, query: Any, validation: Any = None) -> OneFeature:

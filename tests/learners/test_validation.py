@@ -1,5 +1,3 @@
-"""What learners take, what they refuse, and how a round is chosen."""
-
 from __future__ import annotations
 
 import numpy as np
@@ -8,27 +6,11 @@ import pytest
 from qdrank.errors import InputError
 from qdrank.layout import shuffled_within
 from qdrank.learners import LEARNERS
-from qdrank.learners.choose import RoundChoice, ValidationQueries
+from qdrank.learners.choose import RoundChoice
 from qdrank.learners.inputs import as_judged
 
 X = np.random.default_rng(0).random((6, 2))
 QUERY = [1, 1, 1, 2, 2, 2]
-REAL = ("ranksvm", "atvt")  # any numbers will do: one sees their order, the other fits them
-
-
-@pytest.mark.parametrize("grade", [0.5, np.nan, np.inf])
-@pytest.mark.parametrize("name", [name for name in LEARNERS if name not in (*REAL, "bordacount")])
-def test_grades_that_are_no_whole_numbers_are_refused(name: str, grade: float) -> None:
-    """They would be cut to whole numbers without a word."""
-    with pytest.raises(InputError, match=r"whole numbers|missing"):
-        LEARNERS[name]().fit(X, [0, 1, grade, 0, 1, 2], QUERY)
-
-
-@pytest.mark.parametrize("name", REAL)
-@pytest.mark.parametrize("grade", [np.nan, np.inf])
-def test_where_any_number_will_do_it_must_be_finite(name: str, grade: float) -> None:
-    with pytest.raises(InputError, match="infinite"):
-        LEARNERS[name]().fit(X, [0, 1, grade, 0, 1, 2], QUERY)
 
 
 def test_a_ranking_svm_sees_the_order_of_the_grades_alone() -> None:
@@ -47,21 +29,6 @@ def test_whole_numbers_may_come_as_floats() -> None:
 def test_shapes_that_do_not_match_are_refused(bad: np.ndarray) -> None:
     with pytest.raises(InputError, match=r"do not match|must be a table"):
         as_judged(bad, [0, 1, 2, 0, 1, 2], QUERY)
-
-
-def test_a_query_without_relevant_documents_counts_zero() -> None:
-    y, offsets = np.array([1, 0, 0, 0]), np.array([0, 2, 4])
-    assert ValidationQueries(y, offsets).mean([2.0, 1.0, 2.0, 1.0]) == 0.5
-
-
-def test_the_first_of_equal_rounds_is_kept_and_a_later_better_one_taken() -> None:
-    y, query = [1, 0, 0, 1, 0, 0], QUERY
-    choice = RoundChoice((np.zeros((6, 1)), y, query), "ap", seed=1)
-    bad, good = np.where(y, -1.0, 0.0), np.where(y, 5.0, 0.0)
-    for number, gain in enumerate([bad, bad, good, good], start=1):
-        choice.watch(number, gain)
-    assert choice.best_round == 3
-    assert choice.choice.value == 1.0
 
 
 def test_without_validation_the_last_round_is_kept() -> None:

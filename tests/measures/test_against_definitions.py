@@ -10,7 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qdrank.measures import MEASURES, measure, parse
+from qdrank.measures import MEASURES
+from qdrank.measures.compute import measure
+from qdrank.measures.names import parse
 
 
 def ranked(y, scores):

@@ -5,7 +5,8 @@ import pytest
 
 from qdrank.errors import InputError
 from qdrank.evaluation.values import fold_means
-from qdrank.measures import CONVENTIONS, average_precision, measure, ndcg
+from qdrank.measures import CONVENTIONS
+from qdrank.measures.compute import average_precision, measure, ndcg
 
 Y = np.array([0, 2, 1, 0, 0, 1])
 SCORES = np.array([3.0, 2.0, 1.0, 0.5, 0.5, 0.5])

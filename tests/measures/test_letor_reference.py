@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from qdrank.layout import query_offsets
-from qdrank.measures import measure
+from qdrank.measures.compute import measure
 
 COLUMNS = ["ap", "p@1/letor4", "p@5/letor4", "p@10/letor4"]
 COLUMNS += [f"ndcg@{k}/letor4" for k in (1, 3, 5, 7, 8, 9, 10)] + ["mean_ndcg/letor4"]

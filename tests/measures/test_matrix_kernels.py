@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from qdrank.measures import average_precision
+from qdrank.measures.compute import average_precision
 from qdrank.measures.matrix_kernels import _LONG, ap_matrix
 
 

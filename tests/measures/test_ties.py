@@ -10,8 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qdrank.errors import InputError
-from qdrank.measures import MEASURES, measure, parse, tie_values
+from qdrank.measures import MEASURES
+from qdrank.measures.compute import measure, tie_values
 from qdrank.measures.definition import Definition
+from qdrank.measures.names import parse
+from qdrank.measures.ranking import Judgements
 
 NAMES = [name.replace("@k", f"@{k}") for name in MEASURES for k in ((2, 4) if "@k" in name else (0,))]
 NAMES += ["ap(rel=2)", "ap(rel=2)@3", "rr(rel=2)@3", "success(rel=2)@2", "bpref(rel=2)", "rbp(p=0.5,rel=2)@3"]
@@ -40,7 +43,7 @@ def all_orders(scores):
 def test_the_values_are_those_of_all_orders(case):
     scores, levels, rest = case
     y, judged, unranked = np.maximum(levels, 0), levels >= 0, (np.array(rest, dtype=int), [0, len(rest)])
-    ours = tie_values(NAMES, y, scores, [0, len(y)], unranked=unranked, judged=judged)
+    ours = tie_values(NAMES, Judgements(y, [0, len(y)], None, unranked, judged), scores)
     assert list(ours) == [parse(name).name for name in NAMES] or set(ours) == {parse(name).name for name in NAMES}
     for single in (True, False):
         compared = scores.astype(np.float32) if single else scores
@@ -58,14 +61,14 @@ def test_the_values_are_those_of_all_orders(case):
 
 def test_several_queries_an_empty_one_and_long_ties():
     y, scores, offsets = [1, 0, 0, 2, 1, 0], [1.0, 1, 1, 3, 3, 2], [0, 3, 3, 6]
-    values = tie_values(["rr", "p@1/letor4", "judged@2"], y, scores, offsets)
+    values = tie_values(["rr", "p@1/letor4", "judged@2"], Judgements(y, offsets), scores)
     np.testing.assert_allclose(values["rr"].expected, [(1 + 1 / 2 + 1 / 3) / 3, 0, 1])
     np.testing.assert_allclose(values["p@1/letor4"].expected, [1 / 3, 0, 1])
     np.testing.assert_allclose(values["p@1/letor4"].best, [1, 0, 1])
     np.testing.assert_allclose(values["p@1/letor4"].worst, [0, 0, 1])
     rng = np.random.default_rng(0)
     grades = (rng.random(300) < 0.03).astype(int)
-    long = tie_values(["ap", "rr", "success@10"], grades, np.zeros(300), [0, 300])
+    long = tie_values(["ap", "rr", "success@10"], Judgements(grades, [0, 300]), np.zeros(300))
     drawn = [measure(["ap", "rr", "success@10"], grades, rng.random(300), [0, 300]) for _ in range(400)]
     for name, each in long.items():
         sample = [one[name][0] for one in drawn]
@@ -77,7 +80,7 @@ def test_without_ties_all_three_are_the_measure():
     y, scores, offsets = rng.integers(0, 3, 60), rng.permutation(60).astype(float), np.arange(0, 61, 12)
     names = [name for name in NAMES if "/trec" not in name]
     plain = measure(names, y, scores, offsets)
-    for name, each in tie_values(names, y, scores, offsets).items():
+    for name, each in tie_values(names, Judgements(y, offsets), scores).items():
         for column in each:
             np.testing.assert_allclose(column, plain[name], atol=1e-12, err_msg=name)
 

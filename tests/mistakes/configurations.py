@@ -59,6 +59,40 @@ CONFIGURATIONS = [
     ),
     config("an unknown learner", "learners: {methods: [ranksvn]}\n", "learners.methods", "did you mean ranksvm?"),
     config(
+        "a grid of no method", "learners: {grids: {ranksvn: {lam: [1]}}}\n", "learners.grids", "did you mean ranksvm?"
+    ),
+    config(
+        "a learner of one's own whose file is missing",
+        LETOR + "learners: {own: {best: best.py:Best}}\n",
+        "mine.yaml: learners.own.best: there is no file best.py",
+        "FILE.py:CLASS",
+    ),
+    config(
+        "a learner of one's own whose class is missing",
+        LETOR + "learners: {own: {best: best.py:Best}}\n",
+        "mine.yaml: learners.own.best: there is no class Best",
+        "did you mean Beast?",
+        best_py="class Beast: pass\n",
+    ),
+    config(
+        "a learner of one's own that does not predict",
+        LETOR + "learners: {own: {best: best.py:Best}}\n",
+        "mine.yaml: learners.own.best: Best has no predict",
+        "one score for each row",
+        best_py="class Best:\n    def fit(self, X, y): pass\n",
+    ),
+    config(
+        "a learner of one's own with the name of ours",
+        LETOR + "learners: {own: {ranksvm: best.py:Best}}\n",
+        "mine.yaml: learners.own.ranksvm: there is a method of this name already",
+        best_py="class Best: pass\n",
+    ),
+    config(
+        "a learner that no package brings",
+        LETOR + "learners: {own: {best: best}}\n",
+        "mine.yaml: learners.own.best: no installed package brings the learner 'best'",
+    ),
+    config(
         "a setting that a learner does not have",
         "learners: {grids: {ranksvm: {depth: [1]}}}\n",
         "mine.yaml: learners.grids.ranksvm.depth: ranksvm has no such parameter",

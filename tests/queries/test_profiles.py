@@ -1,5 +1,3 @@
-"""Profiles of queries: cosines against dictionaries, and what is refused."""
-
 from __future__ import annotations
 
 from collections import Counter

@@ -1,5 +1,3 @@
-"""New queries become vectors as the training queries did."""
-
 from __future__ import annotations
 
 import numpy as np

@@ -1,5 +1,3 @@
-"""The bilinear ranker and mixtures against a numeric optimiser, and out-of-fold scores against training by hand."""
-
 from __future__ import annotations
 
 import numpy as np

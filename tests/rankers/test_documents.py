@@ -1,5 +1,3 @@
-"""Documents as learners see them."""
-
 from __future__ import annotations
 
 import numpy as np

@@ -1,5 +1,3 @@
-"""Query-dependent rankers as estimators."""
-
 from __future__ import annotations
 
 import warnings

@@ -8,7 +8,7 @@ from tests.text.test_judged_text import made
 
 from qdrank.datasets.judged import Judged, load_judged
 from qdrank.learners.choose import ValidationQueries
-from qdrank.measures import measure
+from qdrank.measures.compute import measure
 from qdrank.rankers.first_stage import bm25_settings, feedback_settings, first_stages
 from qdrank.store import write
 from qdrank.text.bm25 import BM25

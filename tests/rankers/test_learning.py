@@ -10,7 +10,6 @@ import pyarrow as pa
 import pytest
 
 from qdrank.datasets.judged import Judged, judged_table, load_judged
-from qdrank.errors import InputError
 from qdrank.evaluation.measuring import document_ids, joined_refits, joined_scores
 from qdrank.learners import LEARNERS
 from qdrank.learners.choose import ValidationQueries
@@ -151,11 +150,6 @@ def test_pairs_are_counted():
     data = judged()
     by_hand = sum(int((own[:, None] > own).sum()) for own in np.split(data.y, data.offsets[1:-1]))
     assert data.pairs.sum() == by_hand
-
-
-def test_an_unknown_parameter_is_met_with_the_nearest():
-    with pytest.raises(InputError, match=r"ranksvm has no parameter 'lamb' to try[^$]*did you mean lam"):
-        fit_method("ranksvm", {"lamb": [1.0]}, documents_for("ranksvm"), measure="ap", seed=1)
 
 
 def test_without_validation_queries_the_training_queries_decide():

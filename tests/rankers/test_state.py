@@ -1,5 +1,3 @@
-"""Fitted objects as plain values: what goes in comes out, with its type and its bits."""
-
 from __future__ import annotations
 
 import json

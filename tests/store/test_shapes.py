@@ -1,5 +1,3 @@
-"""Tables are brought into their registered shape, or refused."""
-
 from pathlib import Path
 
 import numpy as np

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.rankers.query_world import world
 
 from qdrank.learners.fitting import fit_seed
-from qdrank.measures import average_precision
+from qdrank.measures.compute import average_precision
 from qdrank.rankers.base import QueryRanker
 from qdrank.rankers.documents import FoldDocuments
 from qdrank.rankers.one_model import LinearRanker

@@ -1,5 +1,3 @@
-"""The shapes of a study stand in its folder."""
-
 from importlib import import_module
 from pathlib import Path
 

@@ -4,9 +4,8 @@ from pathlib import Path
 import pytest
 
 from qdrank.datasets.judged import load_judged
-from qdrank.errors import InputError
 from qdrank.store import read
-from qdrank.text.extract import extract_features, notes_table, read_collection, text_settings
+from qdrank.text.extract import extract_features, notes_table, text_settings
 from qdrank.workflow.config import Text
 
 WORDS = ["wing", "flow", "heat", "lift", "drag", "mach", "layer", "shock"]
@@ -64,16 +63,3 @@ def test_settings_come_from_the_configuration() -> None:
     assert (settings.analyser.stemmer, settings.bm25.k1, settings.n_top, settings.folds) == ("porter", 1.2, 7, None)
     assert settings.constants.idf_over == "query"
     assert settings.feature_sets == ("letor25",)
-
-
-def test_an_unknown_stemmer_is_met_with_the_nearest() -> None:
-    with pytest.raises(InputError, match="did you mean english"):
-        text_settings(Text(stemmer="engish").model_dump(), seed=0)
-
-
-@pytest.mark.mirror
-@pytest.mark.parametrize(
-    ("name", "place", "documents"), [("cranfield", "raw/cranfield", 1400), ("medline", "raw/medline", 1033)]
-)
-def test_collections_by_name(mirror: Path, name: str, place: str, documents: int) -> None:
-    assert len(read_collection(name, mirror / place).documents.doc_id) == documents

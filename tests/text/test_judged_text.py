@@ -1,23 +1,17 @@
-"""The whole road: feature tables of made collections, and known figures on real ones."""
-
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from qdrank.datasets.collections.beir import read_nfcorpus
 from qdrank.datasets.collections.model import Document, Judgment, Notebook, Query, assemble
-from qdrank.datasets.collections.smart import read_smart
 from qdrank.datasets.judged import load_judged
 from qdrank.errors import InputError
 from qdrank.store import read
 from qdrank.store.schemas import conform
 from qdrank.text import rank_features
-from qdrank.text.bm25 import BM25
-from qdrank.text.index import analyse_queries, build_index
+from qdrank.text.index import build_index
 from qdrank.text.judged import TextSettings, judged_text, write_judged_text
 from qdrank.text.rank_features import column_names, letor46_columns
-from qdrank.text.retrieve import retrieve
 
 HERE = Path("made.txt")
 
@@ -134,49 +128,3 @@ def test_settings_are_checked():
     for wrong in ({"n_top": 0}, {"lsa": -1}):
         with pytest.raises(InputError, match="bad settings"):
             TextSettings(**wrong)
-
-
-def ndcg_at_10(collection, ranking, rows) -> float:
-    """Usual NDCG@10: linear gain, log2 discount, ideal over all judged documents, mean over the judged queries."""
-    discount = 1 / np.log2(np.arange(2, 12))
-    found = []
-    for place, row in enumerate(rows):
-        own = collection.qrels.query == row
-        grade = dict(zip(collection.qrels.document[own].tolist(), collection.qrels.grade[own].tolist(), strict=True))
-        gains = np.array([grade.get(document, 0) for document in ranking.document[place, :10].tolist()])
-        ideal = np.zeros(10)
-        best = sorted(grade.values(), reverse=True)[:10]
-        ideal[: len(best)] = best
-        found.append((gains * discount).sum() / (ideal * discount).sum())
-    return float(np.mean(found))
-
-
-def bm25_ndcg(collection, split, model) -> float:
-    judged = set(collection.qrels.query.tolist())
-    rows = [i for i, query in enumerate(collection.queries) if query.split == split and i in judged]
-    index = build_index(collection.documents)
-    queries = analyse_queries(index, [collection.queries[row].text for row in rows])
-    return ndcg_at_10(collection, retrieve(index.main, queries, model), rows)
-
-
-@pytest.mark.mirror
-def test_bm25_on_nfcorpus_lands_at_beirs_figure(mirror):
-    """BEIR publishes .325 (Thakur et al. 2021, table 2), Anserini's flat index .322, at k1 = 0.9, b = 0.4."""
-    collection = read_nfcorpus(mirror / "raw/nfcorpus", qrels="beir")
-    assert 0.32 <= bm25_ndcg(collection, "test", BM25()) <= 0.33
-
-
-@pytest.mark.mirror
-def test_bm25_on_cranfield(mirror):
-    """Ours: .366 at k1 = 1.2, b = 0.75 with graded gains 4 to 1; another engine's regression test asks for .32 and more."""
-    collection = read_smart(mirror / "raw/cranfield", "cranfield")
-    assert 0.355 <= bm25_ndcg(collection, None, BM25(k1=1.2, b=0.75)) <= 0.375
-
-
-@pytest.mark.mirror
-def test_features_of_nfcorpus(mirror):
-    collection = read_nfcorpus(mirror / "raw/nfcorpus")
-    found = judged_text(collection, TextSettings(n_top=100))
-    assert found.judged.num_rows > 200_000
-    assert np.isfinite(values(found.judged)).all()
-    assert set(found.judged["part"].to_pylist()) == {"train", "vali", "test"}

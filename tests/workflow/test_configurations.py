@@ -1,5 +1,3 @@
-"""Configurations as the workflow takes them: what `qdrank config check` says of them, and two in one folder."""
-
 import re
 import subprocess
 import sys
@@ -34,28 +32,6 @@ def test_the_check_prints_what_a_run_resolves(fresh: Project, texts: list[str]) 
     check = [sys.executable, "-m", "qdrank.cli", "config", "check", *names]
     printed = subprocess.run(check, cwd=fresh.folder, capture_output=True, text=True, check=True).stdout
     assert yaml.safe_load(printed) == yaml.safe_load((fresh.folder / "results/config.yaml").read_text())
-
-
-@pytest.mark.full
-def test_a_second_configuration_does_not_overwrite_the_summary_of_the_first(fresh: Project) -> None:
-    config = fresh.folder / "results/config.yaml"
-    config.unlink(missing_ok=True)
-    for name in ("first", "second"):
-        (fresh.folder / f"{name}.yaml").write_text("datasets: [sim1]\n")
-    fresh.snakemake("results/config.yaml", "--cores", "1", "--configfile", "first.yaml")
-    before = config.read_bytes()
-    printed = fresh.snakemake("results/config.yaml", "--cores", "1", "--configfile", "second.yaml", check=False)
-    assert (
-        "another run (--configfile first.yaml); with files of this run (--configfile second.yaml) it would be"
-        in printed
-    )
-    assert "Traceback" not in printed
-    assert config.read_bytes() == before
-    keep = "snakemake --cores all --directory runs/second --configfile second.yaml"
-    assert keep in printed
-    assert printed.rstrip().endswith("mv results results-1")  # our words are the last
-    fresh.snakemake("results/config.yaml", *keep.split()[1:])  # as printed
-    assert (fresh.folder / "runs/second/results/config.yaml").is_file()
 
 
 @pytest.mark.full
@@ -114,16 +90,6 @@ def test_the_target_of_a_study_runs_that_study(fresh: Project) -> None:
     assert {"train_local", "claim_geng", "draw_geng_fig7"} <= rules
     others = r"decide_claims|write_index|\w+_(hoi|lin|zha|beyond)(_\w+)?"
     assert not {rule for rule in rules if re.fullmatch(others, rule)}
-
-
-@pytest.mark.full
-def test_an_edited_configuration_is_the_same_configuration(fresh: Project) -> None:
-    config = fresh.folder / "results/config.yaml"
-    config.unlink(missing_ok=True)
-    for seed in (1, 2):
-        (fresh.folder / "first.yaml").write_text(f"datasets: [sim1]\nseed: {seed}\n")
-        fresh.snakemake("results/config.yaml", "--cores", "1", "--configfile", "first.yaml")
-        assert yaml.safe_load(config.read_text())["seed"] == seed
 
 
 def test_no_core_is_refused_in_words(fresh: Project) -> None:

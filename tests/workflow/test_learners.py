@@ -1,16 +1,10 @@
-"""The learners in the workflow: artifacts, and what a change to one of them reruns."""
-
 import re
 
 import pytest
 
 from qdrank.rankers.methods import CLASSIC
-from qdrank.serving.ranking import load_ranker
-from qdrank.store import read
 from qdrank.workflow.provenance import code_modules
 from tests.workflow.project import Project
-
-METHODS_OF_TINY = ["ranksvm", "regression", "lambdamart-queries"]
 
 
 @pytest.mark.parametrize("name", CLASSIC)
@@ -22,19 +16,6 @@ def test_the_code_of_a_method_is_its_own(name: str) -> None:
     built_on = {"qdrank.learners.aggregation.cps": {"qdrank.learners.aggregation.fusion"}}
     assert module in used
     assert (used - common) & others <= built_on.get(module, set())
-
-
-def test_every_method_leaves_its_artifacts(finished: Project) -> None:
-    fold = finished.folder / "results/tiny/fold1"
-    for name in METHODS_OF_TINY:
-        assert read(fold / f"models/{name}.parquet", "models").num_rows == 1
-        ranker = load_ranker(fold, name).ranker
-        assert CLASSIC[name].learner == getattr(ranker, "base", ranker).learner.NAME
-        assert any(read(fold / f"choices/{name}.parquet", "choices").column("chosen").to_pylist())
-    measured = set(read(finished.folder / "results/tiny/measures.parquet", "measures").column("method").to_pylist())
-    assert {"reference", *METHODS_OF_TINY} <= measured
-    table = read(finished.folder / "results/tiny/tables/learners.parquet", "table")
-    assert table.num_rows == 1 + len(METHODS_OF_TINY)
 
 
 def test_a_changed_learner_reruns_alone(study: Project) -> None:

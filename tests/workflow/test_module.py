@@ -1,5 +1,3 @@
-"""The workflow as a module of another one, and from the installed package."""
-
 import json
 import os
 import re

@@ -1,5 +1,3 @@
-"""The panel of a run on a terminal: it fits, and says what runs and how long it will take."""
-
 from io import StringIO
 from logging import ERROR, makeLogRecord
 

@@ -1,5 +1,3 @@
-"""Reruns follow content, not timestamps."""
-
 from pathlib import Path
 
 import pytest
@@ -44,14 +42,6 @@ def test_a_changed_measure_reruns_what_depends_on_it(study: Project) -> None:
     assert (
         not {"simulate_features", "describe_queries", "find_neighbours", "score_reference", "choose_offline"} & planned
     )
-
-
-@pytest.mark.full
-def test_changed_neighbours_do_not_touch_the_measures(study: Project) -> None:
-    append(study.folder / "src/qdrank/queries/neighbours.py", "EDITED = True")
-    planned = study.planned()
-    assert "find_neighbours" in planned
-    assert not {"simulate_features", "describe_queries", "measure_features", "draw_features"} & planned
 
 
 def test_a_changed_setting_reruns_its_stage_alone(study: Project) -> None:

@@ -1,5 +1,3 @@
-"""What jobs ask for."""
-
 from pathlib import Path
 
 import numpy as np

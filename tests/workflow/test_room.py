@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from qdrank.errors import InputError
-from qdrank.measures import CONVENTIONS, NDCG_IN_WORDS
+from qdrank.measures import CONVENTIONS
 from qdrank.rankers.methods import CLASSIC
 from qdrank.rankers.stages import FIRST_STAGES, REFERENCE
 from qdrank.studies import STUDIES
@@ -176,10 +176,6 @@ def test_methods_are_compared_by_an_ndcg_in_which_short_lists_count(conventions:
     assert {"ap", f"ndcg@10/{taken}"} <= set(run.measures)
 
 
-def test_every_convention_of_ndcg_is_said_in_words() -> None:
-    assert set(NDCG_IN_WORDS) == {name for name, known in CONVENTIONS.items() if f"ndcg@10/{name}" in known}
-
-
 def test_what_a_study_must_not_see_on_text_is_refused(run: WorkflowRun) -> None:
     (study, (key, reason)), *_ = [
         (study, item) for study in map(STUDIES.get, STUDIES) for item in study.refuses.items()
@@ -343,7 +339,7 @@ def test_the_page_is_told_of_every_study_and_method(run: WorkflowRun) -> None:
     of_search = {output["id"] for output in (*beyond["figures"], *beyond["tables"]) if not output["datasets"]}
     assert {"beyond-gains", "beyond-retrieval"} <= of_search, "no data set here can be searched"
     assert "beyond-ladder" not in of_search
-    labels, colours = labels_and_colours()
+    labels, colours = labels_and_colours(run)
     assert {method.name for name in STUDIES for method in STUDIES[name].methods} == set(colours) <= set(labels)
 
 

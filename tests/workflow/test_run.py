@@ -1,5 +1,3 @@
-"""The whole road on tiny data."""
-
 import json
 import re
 from pathlib import Path
@@ -15,19 +13,6 @@ from qdrank.workflow.files import CLAIMS, Files
 from qdrank.workflow.plan import plan
 from qdrank.workflow.run import WorkflowRun
 from tests.workflow.project import Project, result_digests
-
-
-def test_every_stage_leaves_its_artifact(finished: Project) -> None:
-    results = finished.folder / "results"
-    assert read(results / "tiny/judged.parquet", "judged").num_rows > 1000
-    assert read(results / "tiny/fold1/neighbours.parquet", "neighbours").num_rows == 50
-    measures = read(results / "tiny/measures.parquet", "measures")
-    assert measures.num_rows >= 10
-    assert "ndcg@10/letor4" in measures.column_names
-    for form in ("parquet", "csv", "md", "tex", "html"):
-        assert (results / f"tiny/tables/single-features.{form}").stat().st_size > 0
-    for form in ("parquet", "pdf", "svg"):
-        assert (results / f"tiny/figures/single-features.{form}").stat().st_size > 0
 
 
 def test_the_manifest_lists_what_is_there(finished: Project) -> None:

@@ -17,7 +17,6 @@ elif find_spec("qdrank") is None:
     )
 from qdrank.measures import CONVENTIONS
 from qdrank.project import PROJECT, SOURCE
-from qdrank.rankers.methods import CLASSIC
 from qdrank.studies import timed_outputs
 from qdrank.workflow.complete import complete
 from qdrank.workflow.emitting import emitted, say, scattered

@@ -11,7 +11,7 @@
 #         results/{dataset}/tables/published.*                 published, ours, difference, verdict
 
 LEARNED_TOGETHER = run.learned_together
-LEARNED_AGAIN = run.refitted(CLASSIC)
+LEARNED_AGAIN = run.refitted(run.classic)
 
 
 rule learn_method:
@@ -26,7 +26,9 @@ rule learn_method:
     # On any data set: a study may ask for a method that `learners` leaves out there.
     wildcard_constraints:
         method=names_pattern(
-            name for name in CLASSIC if name not in [*LEARNED_TOGETHER, *LEARNED_AGAIN]
+            name
+            for name in run.classic
+            if name not in [*LEARNED_TOGETHER, *LEARNED_AGAIN]
         ),
     threads: run.learner_threads
     resources:
@@ -34,14 +36,15 @@ rule learn_method:
         runtime=minutes(120, 1),
     params:
         call="qdrank.rankers.learning:learn_method",
-        learner=lambda wc: CLASSIC[wc.method].learner,
+        learner=lambda wc: run.classic[wc.method].learner,
         grid=lambda wc: run.learner_grid(wc.method),
-        ranks=lambda wc: CLASSIC[wc.method].aggregates,
-        queries=lambda wc: run.vector_options(wc, CLASSIC[wc.method].query_vectors),
+        ranks=lambda wc: run.classic[wc.method].aggregates,
+        queries=lambda wc: run.vector_options(wc, run.classic[wc.method].query_vectors),
         scale=lambda wc: run.learner_scale(wc.dataset),
         measure=settings.learners.measure,
         seed=settings.seed,
         refits=run.refits_of,
+        looked_up=run.own_code,
     script:
         "../../scripts/run_step.py"
 
@@ -77,7 +80,7 @@ for _name, _folds in run.by_folds("learn_folds").items() if LEARNED_TOGETHER els
             runtime=minutes(120, 3),
         params:
             call="qdrank.rankers.learning:learn_method",
-            learner=lambda wc: CLASSIC[wc.method].learner,
+            learner=lambda wc: run.classic[wc.method].learner,
             grid=lambda wc: run.learner_grid(wc.method),
             ranks=False,
             queries=None,

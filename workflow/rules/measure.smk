@@ -8,7 +8,7 @@
 #         results/first-stages.*                  these on all text sets
 
 
-METHOD_LABELS, METHOD_COLOURS = labels_and_colours()
+METHOD_LABELS, METHOD_COLOURS = labels_and_colours(run)
 
 
 rule measure_methods:

@@ -18,7 +18,7 @@ from qdrank.store.atomic import write_text
 from qdrank.studies import STUDIES
 from qdrank.workflow.config import Settings, WholeSettings
 from qdrank.workflow.config_files import generated, load_sources, located, merged, resolve
-from qdrank.workflow.plan import PlannedDataset, plan
+from qdrank.workflow.plan import Plan, PlannedDataset, plan
 from qdrank.workflow.run import WorkflowRun
 
 
@@ -52,7 +52,7 @@ def run(args: argparse.Namespace) -> int:
                 check_own(dataset)
         if planned.of_kind("text"):
             check_text(settings)
-        check_grids(settings)
+        check_grids(settings, planned)
     ready = WorkflowRun(settings, planned)
     ready.refuse_leaks()
     print(yaml.safe_dump(settings.model_dump(mode="json"), sort_keys=False), end="", flush=True)
@@ -93,13 +93,20 @@ def check_text(settings: Settings) -> None:
         raise InputError(f"text.stemmer: {error.problem}", found=error.found, fix=error.fix) from None
 
 
-def check_grids(settings: Settings) -> None:
-    """Raise if a learner is to try values of a parameter that it does not have."""
+def check_grids(settings: Settings, planned: Plan) -> None:
+    """Raise if a learner is to try values of a parameter that it does not have, or one's own has no ``fit`` or ``predict``."""
     from qdrank.learners import LEARNERS
+    from qdrank.learners.own import own_parameters
     from qdrank.rankers.methods import CLASSIC
 
+    own = {}
+    for name, target in planned.learners.items():
+        try:
+            own[name] = own_parameters(target)
+        except InputError as error:
+            raise InputError(f"learners.own.{name}: {error.problem}", found=target, fix=error.fix) from None
     for method, grid in settings.learners.grids.items():
-        known = list(LEARNERS[CLASSIC[method].learner]().get_params())
+        known = own[method] if method in own else list(LEARNERS[CLASSIC[method].learner]().get_params())
         for parameter in grid:
             if parameter not in known:
                 problem = f"learners.grids.{method}.{parameter}: {method} has no such parameter"
@@ -140,14 +147,10 @@ def check_simulated(name: str, options: Mapping[str, Any]) -> None:
     """Raise if the simulated data set ``name`` cannot be made with these settings."""
     from qdrank.datasets.simulated.features import SIMULATIONS
     from qdrank.datasets.simulated.known import AffineCopies, TwoRuns
-    from qdrank.datasets.simulated.settings import WebSimulation, changed_settings, checked_seed
+    from qdrank.datasets.simulated.settings import WebSimulation, World
 
-    others = {"simweb": WebSimulation(), "affine": AffineCopies(), "two-runs": TwoRuns()}
-    known: dict[str, Any] = SIMULATIONS | others
+    others: dict[str, World] = {"simweb": WebSimulation(), "affine": AffineCopies(), "two-runs": TwoRuns()}
     try:
-        checked_seed(options["seed"])
-        changed_settings(
-            known[options.get("like", name)], {k: v for k, v in options.items() if k not in ("like", "seed")}
-        )
+        (others | SIMULATIONS)[options.get("like", name)].changed({k: v for k, v in options.items() if k != "like"})
     except InputError as error:
         raise InputError(f"own.{name}.settings: {error.problem}", found=error.found, fix=error.fix) from None

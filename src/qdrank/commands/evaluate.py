@@ -20,9 +20,8 @@ from qdrank.errors import AnyPath, InputError
 from qdrank.evaluation.run_files import MeasuredRun, is_letor, judged_run, measured_files, named_run, told_apart
 from qdrank.evaluation.unjudged import depth_of
 from qdrank.measures import CONVENTIONS
-from qdrank.measures.compute import measure
+from qdrank.measures.compute import measure_ranked
 from qdrank.measures.names import parse
-from qdrank.measures.ranking import Judgements
 from qdrank.registry import did_you_mean
 
 #: What is measured of runs by default.
@@ -143,18 +142,14 @@ def explained(run: Run, qrels: Qrels, query: str, name: str) -> tuple[float, lis
     """
     joined = judged_run(run, qrels)
     at = joined.query_id.index(query)
-    start, stop = joined.offsets[at : at + 2].tolist()
-    own = slice(start, stop)
-    grade, known, score, doc = joined.grade[own], joined.judged[own], joined.score[own], joined.doc_id[own]
-    left, bounds = joined.unranked
-    missed = left[bounds[at] : bounds[at + 1]]
-    offsets = np.array([0, stop - start])
-    rows = Judgements(grade, offsets, doc).ranked(score, "docno").rows
+    one = joined.judgements.of_query(at)
+    own = slice(*joined.judgements.offsets[at : at + 2])
+    grade, known, score, doc = one.grades, one.judged, joined.score[own], joined.doc_id[own]
+    rows = one.ranked(score, "docno").rows
     shown = rows[: depth_of(name)]
     place = np.argsort(rows)
     upto = np.where(place[:, None] < np.arange(len(rows) + 1), score[:, None], -np.inf)
-    unranked = missed, np.array([0, len(missed)])
-    (values,) = measure([name], grade, upto, offsets, doc_ids=doc, unranked=unranked, judged=known).values()
+    (values,) = measure_ranked([name], one, upto).values()
     grades = [str(one) if judged else "-" for one, judged in zip(grade[shown], known[shown], strict=True)]
     adds = [f"{one:+.4f}" for one in np.diff(values[0])[: len(shown)]]
     return float(values[0, -1]), list(zip(doc[shown].tolist(), grades, adds, strict=True))

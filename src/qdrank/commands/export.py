@@ -30,10 +30,10 @@ _NO_CONSTANT = ("es-linear", "ranklib", "solr")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
-    parser.add_argument("--models", required=True, metavar="FOLDER", help="a fold's results, e.g. results/mq2008/fold1")
-    parser.add_argument(
-        "--method", required=True, help="a method with one model for all queries, such as single or lambdamart"
-    )
+    words = "a fold's results, e.g. results/mq2008/fold1, or a file of `qdrank fit`"
+    parser.add_argument("--models", required=True, metavar="FOLDER", help=words)
+    words = "a method of the folder with one model for all queries, such as single or lambdamart"
+    parser.add_argument("--method", help=words)
     parser.add_argument("--format", required=True, choices=list(FORMATS), help="what the model is written for")
     parser.add_argument(
         "--names", metavar="FILE", help="names of the features in the engine, one per line (default: ours)"
@@ -44,6 +44,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Write the model."""
     refuse_unwritable(args.output)
+    if args.method is None and Path(args.models).is_dir():
+        raise InputError("no method is named", fix="give --method, such as single or lambdamart")
     served = load_ranker(args.models, args.method)
     model = plain_model(served.ranker, served.documents)
     names = feature_names(args.names, Path(args.models), served.n_features)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--models",
         metavar="FOLDER",
-        help="fuse by weights that a study learned: a fold's results, or a file of its served/; runs with the tags of its configuration",
+        help="fuse by weights that a study learned: a fold's results, a file of its served/, or of `qdrank fit`; runs with the tags of its configuration",
     )
     parser.add_argument("--queries", metavar="FILE", help="texts of the queries, where the models look at them")
     parser.add_argument("--tag", default="qdrank-fused", help="name of the fused run")
@@ -56,7 +57,7 @@ def fuse_by_models(runs: Sequence[Run], models: str, tag: str, queries: str | No
     from qdrank.queries.predictors import RunPredictors
     from qdrank.serving.ranking import load_ranker
 
-    ranker = load_ranker(models, None if models.endswith(".parquet") else WEIGHTS)
+    ranker = load_ranker(models, WEIGHTS if Path(models).is_dir() else None)
     runs = _as_learned(runs, ranker)
     union = union_of(runs)
     grades = np.zeros(len(union.of_query), dtype=np.int64)

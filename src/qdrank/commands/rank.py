@@ -46,7 +46,8 @@ class Batch:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
-    parser.add_argument("--models", required=True, metavar="FOLDER", help="a fold's results, e.g. results/mq2008/fold1")
+    words = "a fold's results, e.g. results/mq2008/fold1, or a file of `qdrank fit`"
+    parser.add_argument("--models", required=True, metavar="FOLDER", help=words)
     asked = parser.add_mutually_exclusive_group()
     asked.add_argument(
         "--input",
@@ -54,6 +55,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="LETOR text: 0 qid:... 1:... #docid = ...; .gz, .xz, .bz2, .zst too, - for standard input",
     )
     asked.add_argument("--queries", metavar="FILE", help=f"new queries of a data set of text instead: {QUERIES}")
+    words = "with --queries: the data set's results (default: those that --models are in)"
+    parser.add_argument("--data", type=Path, metavar="FOLDER", help=words)
     parser.add_argument("--past", type=int, default=0, metavar="N", help=f"with --queries: {PAST}")
     parser.add_argument(
         "--method", help=f"any method that a study scored: a file of the folder's served/ (default: {DEFAULT})"
@@ -111,10 +114,14 @@ def _of_features(args: argparse.Namespace, ranker: ServedRanker) -> tuple[Iterat
 
 def _of_queries(args: argparse.Namespace) -> tuple[Iterator[Batch], pa.Table]:
     """New queries over the collection of the data set that the models belong to, with their topics."""
-    models = Path(args.models)
-    fold = models.parent.parent if models.suffix == ".parquet" else models
-    judged, topics = features_of(fold.absolute().parent, Path(args.queries), args.past)
+    judged, topics = features_of(_data(args), Path(args.queries), args.past)
     return iter([Batch(judged.query_id.tolist(), judged.offsets, judged.X, judged.doc_id.tolist())]), topics
+
+
+def _data(args: argparse.Namespace) -> Path:
+    """Results of the data set whose collection is searched."""
+    models = Path(args.models).absolute()
+    return args.data or (models.parents[2] if models.is_file() else models.parent)
 
 
 def _topics(path: str) -> pa.Table:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from qdrank.commands.encoding import add_encoder, vectors_of
 from qdrank.datasets import sources
 from qdrank.datasets.fetching.fetch import fetch_all
 from qdrank.datasets.runs.model import Qrels, Run
@@ -31,9 +32,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--method",
         action="append",
-        choices=["bm25", "rm3", "lsa"],
-        help="first stages of a text collection (default: all three); may be given several times",
+        choices=["bm25", "rm3", "lsa", "dense"],
+        help="first stages of a text collection (default: the first three, and with --encoder all); may be given several times",
     )
+    add_encoder(parser)
     parser.add_argument("--depth", type=int, default=100, help="most documents of a query (default: 100)")
     parser.add_argument(
         "--best",
@@ -116,14 +118,26 @@ def _first_stages(
     """First stages of a text collection, its judgments, texts and, if it has one, its split."""
     from qdrank.datasets.collections.model import judged_queries_of
     from qdrank.datasets.runs.dataset import SPLIT
-    from qdrank.text.first_runs import FIRST_RUNS, first_runs, judgments_of
+    from qdrank.text.first_runs import judgments_of
 
     collection = collection_of(args.dataset, args.judgments)
     asked = judged_queries_of(collection)
     files: dict[str, Mapping[str, str]] = {"queries.txt": {one.query_id: " ".join(one.text.split()) for one in asked}}
     if all(one.split for one in asked):
         files["split.txt"] = {one.query_id: SPLIT[str(one.split)] for one in asked}
-    return first_runs(collection, args.method or FIRST_RUNS, args.depth), judgments_of(collection), files
+    return runs_of(collection, args.method, args.depth, args.encoder), judgments_of(collection), files
+
+
+def runs_of(collection: Collection, methods: Sequence[str] | None, depth: int, encoder: str | None) -> Iterator[Run]:
+    """First stages of a collection; without ``methods`` all that can be had."""
+    from qdrank.text.first_runs import DENSE, FIRST_RUNS, first_runs
+
+    methods = methods or (*FIRST_RUNS, *([DENSE] if encoder else []))
+    if DENSE not in methods:
+        return first_runs(collection, methods, depth)
+    if encoder is None:
+        raise InputError("the method dense needs an encoder", fix="name one: --encoder minilm")
+    return first_runs(collection, methods, depth, vectors_of(encoder, collection))
 
 
 def _write(folder: Path, runs: Iterable[Run], qrels: Qrels, files: Mapping[str, Mapping[str, str]]) -> None:

@@ -21,7 +21,7 @@ from qdrank.datasets.letor.reader import document_names
 from qdrank.datasets.scaling import rank_features, turned_ranks
 from qdrank.errors import InputError, placed
 from qdrank.layout import LAST, shuffled_within
-from qdrank.measures import average_precision
+from qdrank.measures.compute import average_precision
 from qdrank.store import open_artifact, write
 
 Paths = Mapping[str, str | Path]

@@ -117,7 +117,7 @@ class Judged:
 
     @property
     def unranked(self) -> tuple[IntArray, IntArray] | None:
-        """Grades and offsets of the missed documents, as `qdrank.measures.measure` takes them."""
+        """Grades and offsets of the missed documents, as `qdrank.measures.compute.measure` takes them."""
         if self.missed is None:
             return None
         grades = [np.asarray(one, dtype=np.int64) for one in self.missed]

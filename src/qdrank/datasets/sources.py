@@ -1,4 +1,4 @@
-"""The table of data sets, ``config/datasets.yaml``, in its typed and checked form.
+"""The tables of data sets and encoders, ``config/datasets.yaml`` and ``encoders.yaml``, in their typed and checked form.
 
 Only pydantic and yaml are imported here: the Snakefile reads the table each time it is parsed.
 """
@@ -136,19 +136,55 @@ class SourceRule(_Row):
         return self
 
 
-class Dataset(_Row):
-    """A data set of the table."""
+class Source(_Row):
+    """What is published and fetched: whose it is, its licence, its files."""
 
     name: Name
-    kind: DatasetKind
     title: str
-    note: str = ""
     publisher: str
     licence: str
     citation: str
     page: Address | None = None
     licence_page: Address | None = None
     instruction: str | None = None
+    folders: tuple[RelativePath, ...] = ()
+    archives: tuple[Archive, ...] = ()
+    files: tuple[DataFile, ...] = ()
+
+    @property
+    def required(self) -> tuple[DataFile, ...]:
+        """The files without which it cannot be used."""
+        return tuple(file for file in self.files if not file.optional)
+
+    def file(self, name: str) -> DataFile:
+        """The file called ``name``."""
+        return _named(self.files, name, f"file of {self.name}")
+
+    def archive(self, name: str) -> Archive:
+        """The archive called ``name``."""
+        return _named(self.archives, name, f"archive of {self.name}")
+
+    def addresses(self, file: DataFile) -> tuple[str, ...]:
+        """Where ``file``, or the archive that holds it, may be downloaded directly."""
+        return file.urls or (self.archive(file.archive).urls if file.archive else ())
+
+    @model_validator(mode="after")
+    def _consistent_files(self) -> Self:
+        _unique([file.name for file in self.files], "file")
+        _unique([archive.name for archive in self.archives], "archive")
+        if self.files and not self.instruction:
+            raise ValueError("an instruction must say how to get the files")
+        for file in self.files:
+            if file.archive and file.archive not in [archive.name for archive in self.archives]:
+                raise ValueError(f"{file.name}: there is no archive {file.archive}")
+        return self
+
+
+class Dataset(Source):
+    """A data set of the table."""
+
+    kind: DatasetKind
+    note: str = ""
     n_queries: Size | None = None
     n_documents: Size | None = None
     n_judgments: Size | None = None
@@ -160,50 +196,26 @@ class Dataset(_Row):
     missing: tuple[str, ...] = ()
     best: Literal["low", "high"] = "low"
     """Of rankings to aggregate: whether the best document has the lowest number in the files, or the highest."""
-    folders: tuple[RelativePath, ...] = ()
-    archives: tuple[Archive, ...] = ()
-    files: tuple[DataFile, ...] = ()
 
     @property
     def has_missing(self) -> bool:
         """Whether features may be missing."""
         return bool(self.missing)
 
-    @property
-    def required(self) -> tuple[DataFile, ...]:
-        """The files without which the data set cannot be used."""
-        return tuple(file for file in self.files if not file.optional)
-
-    def file(self, name: str) -> DataFile:
-        """The file called ``name``."""
-        return _named(self.files, name, f"file of {self.name}")
-
-    def archive(self, name: str) -> Archive:
-        """The archive called ``name``."""
-        return _named(self.archives, name, f"archive of {self.name}")
-
     def by_part(self) -> dict[str, DataFile]:
         """Part (S1 to S5, or train, vali, test) to file."""
         return {file.part: file for file in self.files if file.part is not None}
 
-    def addresses(self, file: DataFile) -> tuple[str, ...]:
-        """Where ``file``, or the archive that holds it, may be downloaded directly."""
-        return file.urls or (self.archive(file.archive).urls if file.archive else ())
-
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        _unique([file.name for file in self.files], "file")
-        _unique([archive.name for archive in self.archives], "archive")
         if (self.kind == "simulated") == bool(self.files):
             raise ValueError("a data set has files unless it is simulated")
-        if self.files and not self.instruction:
-            raise ValueError("an instruction must say how to get the files")
         if self.reference_feature and self.reference_feature > (self.n_features or 0):
             raise ValueError("the reference feature is not among the features")
-        for file in self.files:
-            if file.archive and file.archive not in [archive.name for archive in self.archives]:
-                raise ValueError(f"{file.name}: there is no archive {file.archive}")
         return self
+
+
+Row = TypeVar("Row", bound=Source)
 
 
 def _named(rows: tuple[NamedRow, ...], name: str, kind: str) -> NamedRow:
@@ -248,23 +260,28 @@ def default_table() -> Path:
 
 def load(path: str | PathLike[str] | None = None) -> Datasets:
     """Read and check the table; the default one is read once."""
-    return _load(Path(path) if path is not None else default_table())
+    return Datasets(_load(Path(path) if path is not None else default_table(), Dataset))
+
+
+def load_encoders() -> dict[str, Source]:
+    """The encoders that are known by name, ``config/encoders.yaml``."""
+    return dict(_load(PROJECT / "config" / "encoders.yaml", Source))
 
 
 @cache
-def _load(path: Path) -> Datasets:
+def _load(path: Path, model: type[Row]) -> dict[str, Row]:
     try:
         table = yaml.load(path.read_text(encoding="utf-8"), Loader=UniqueKeyLoader)  # noqa: S506 (a safe loader)
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise InputError("not a YAML table", file=path, found=str(error)) from None
     if not isinstance(table, dict) or not all(isinstance(row, dict) for row in table.values()):
         raise InputError("not a table of data sets", file=path, fix="each name maps to keys and values")
-    return Datasets({name: _checked(name, row, path) for name, row in table.items()})
+    return {name: _checked(name, row, path, model) for name, row in table.items()}
 
 
-def _checked(name: object, row: dict[str, Any], path: Path) -> Dataset:
+def _checked(name: object, row: dict[str, Any], path: Path, model: type[Row]) -> Row:
     try:
-        return Dataset.model_validate({"name": name, **row})
+        return model.model_validate({"name": name, **row})
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(step) for step in (name, *first["loc"]))

@@ -163,7 +163,7 @@ def find(path: Path) -> Path | None:
     """``path`` itself, or its compressed form beside it, or None; ``-`` is standard input, and a pipe is a file too."""
     if path == Path("-") or path.is_fifo():
         return path
-    places = [path, *(path.with_name(path.name + suffix) for suffix in (".xz", ".gz"))]
+    places = [path, *(path.with_name(path.name + suffix) for suffix in (".xz", ".gz", ".bz2"))]
     return next((place for place in places if place.is_file()), None)
 
 
@@ -171,7 +171,9 @@ def existing(path: Path) -> Path:
     """Like `find`, but raises `InputError` if the file is missing."""
     place = find(path)
     if place is None:
-        raise InputError("there is no such file (nor with .xz or .gz)", file=path, fix="check the folder of the data")
+        raise InputError(
+            "there is no such file (nor with .xz, .gz or .bz2)", file=path, fix="check the folder of the data"
+        )
     return place
 
 

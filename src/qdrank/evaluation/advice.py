@@ -122,7 +122,9 @@ def advise(runs: Sequence[Run], qrels: Qrels, *, measure: str, margin: float, se
             "too few judged queries to tune on some and measure others", found=str(judged.n_queries), fix=fix
         )
     watched = ValidationQueries.of(judged, measure=measure, seed=seed)
-    alone = np.stack([_alone(run, qrels, measure) for run in runs], axis=1)
+    alone = np.stack(
+        [judged_run(run, qrels, file=f"run {run.tag}").measured([measure])[measure] for run in runs], axis=1
+    )
     whole = [_curves(watched, judged, norm) for norm in NORMS]
     predictors = RunPredictors(raw=True).vectors(judged.X, judged.offsets, made.scores)
     folds = [_fold(judged, fold, whole, predictors, seed) for fold in fold_names(judged.parts)]
@@ -133,11 +135,6 @@ def advise(runs: Sequence[Run], qrels: Qrels, *, measure: str, margin: float, se
     values = {name: _of_all(one[np.argsort(rows)], *known) for name, one in joined.items()}
     whole = [replace(one, values=_of_all(one.values, *known)) for one in whole]
     return _advice([run.tag for run in runs], query_id, alone, whole, values, folds, margin, seed)
-
-
-def _alone(run: Run, qrels: Qrels, measure: str) -> FloatArray:
-    """Values of all judged queries by one run, as `qdrank evaluate` has them."""
-    return judged_run(run, qrels, file=f"run {run.tag}").measured([measure])[measure]
 
 
 def _of_all(values: FloatArray, places: IntArray, empty: FloatArray) -> FloatArray:

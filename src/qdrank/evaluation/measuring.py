@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from qdrank.datasets.judged import Judged, load_judged
 from qdrank.errors import InputError
 from qdrank.layout import LAST, FloatArray, rows_of
-from qdrank.measures import measure
+from qdrank.measures.compute import measure
 from qdrank.rankers.stages import RETRIEVERS
 from qdrank.store import read, write
 from qdrank.store.tables import repeated

@@ -16,12 +16,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from qdrank.errors import InputError
 from qdrank.evaluation.values import FoldMeans
-from qdrank.measures import parse
+from qdrank.measures.names import parse
 from qdrank.registry import did_you_mean
+from qdrank.sections import Section
 
 N_FOLDS = 5
 LAST_DIGIT = 1e-4
@@ -30,11 +31,7 @@ AGREES, ANOTHER, DIFFERS = "agrees", "nearer to another method", "differs"
 NO_BAND, NOT_MEASURED = "no band", "not measured"
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class FigureSource(_Strict):
+class FigureSource(Section):
     """Where figures were published, and whether we have seen that source.
 
     ``together`` names a source whose other methods were run in the same way: theirs are the figures to be told apart from.
@@ -45,7 +42,7 @@ class FigureSource(_Strict):
     together: str = ""
 
 
-class MethodFigures(_Strict):
+class MethodFigures(Section):
     """What one source says of one method: means over folds, and where known the folds themselves.
 
     ``exact`` marks a method without any choice or chance, whose figures must come out to the last digit. ``counts`` is false
@@ -55,13 +52,13 @@ class MethodFigures(_Strict):
     method: str
     source: str
     values: dict[str, float]
-    folds: dict[str, list[float]] = {}
+    folds: dict[str, list[float]] = Field(default_factory=dict)
     exact: bool = False
     counts: bool = True
     note: str = ""
 
 
-class PublishedFigures(_Strict):
+class PublishedFigures(Section):
     """The published figures of one data set; the numbers of queries and documents identify the data.
 
     ``bands`` has the largest difference between two runs of one method, by measure, for means of five folds; ``fold_bands`` for
@@ -72,8 +69,8 @@ class PublishedFigures(_Strict):
     queries: int
     documents: int
     convention: str
-    bands: dict[str, float] = {}
-    fold_bands: dict[str, float] = {}
+    bands: dict[str, float] = Field(default_factory=dict)
+    fold_bands: dict[str, float] = Field(default_factory=dict)
     sources: dict[str, FigureSource]
     figures: list[MethodFigures]
 

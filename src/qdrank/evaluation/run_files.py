@@ -13,13 +13,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from qdrank.datasets.judged import Judged
 from qdrank.datasets.runs.model import Qrels, Run
 from qdrank.datasets.runs.reading import distinct_names, read_qrels, read_runs
 from qdrank.datasets.runs.rows import first_row
 from qdrank.errors import AnyPath, InputError
-from qdrank.evaluation.score_files import Labels, read_labels, read_scores
+from qdrank.evaluation.score_files import read_labels, read_scores
 from qdrank.layout import FloatArray, IntArray, rows_of_queries
-from qdrank.measures.compute import TieValues, measure, tie_values
+from qdrank.measures.compute import TieValues, measure_ranked, tie_values
+from qdrank.measures.ranking import Judgements
 
 LETOR = "LETOR features"
 _SAME = "give the judgments of the collection that the run was made on"
@@ -32,30 +34,25 @@ class JudgedRun:
     Attributes
     ----------
     query_id : (n_queries,) all judged queries
-    grade, judged, score, doc_id : (n_documents,) grade (0 without a judgment), whether it is judged, score and id of each document
-    offsets : (n_queries + 1,) bounds of the queries; a query that the run lacks has no documents
-    unranked : grades and bounds of the judged documents that the run does not return
+    judgements : of its documents; a query that the run lacks has none
+    score, doc_id : (n_documents,) score and id of each document
     n_other : queries of the run that have no judgments
     """
 
     query_id: list[str]
-    grade: IntArray
-    judged: NDArray[np.bool_]
+    judgements: Judgements
     score: FloatArray
     doc_id: NDArray[Any]
-    offsets: IntArray
-    unranked: tuple[IntArray, IntArray]
     n_other: int
 
     def measured(self, names: Iterable[str]) -> dict[str, FloatArray]:
         """Values of measures, by name, each of shape (n_queries,)."""
-        ids = {"doc_ids": self.doc_id, "judged": self.judged}
-        return measure(names, self.grade, self.score, self.offsets, unranked=self.unranked, **ids)
+        return measure_ranked(names, self.judgements, self.score)
 
     @property
     def missing(self) -> list[str]:
         """Judged queries for which the run has no document."""
-        return [self.query_id[i] for i in np.flatnonzero(np.diff(self.offsets) == 0)]
+        return [self.query_id[i] for i in np.flatnonzero(self.judgements.n_documents == 0)]
 
 
 def judged_run(run: Run, qrels: Qrels, *, file: AnyPath | None = None) -> JudgedRun:
@@ -80,9 +77,8 @@ def judged_run(run: Run, qrels: Qrels, *, file: AnyPath | None = None) -> Judged
     rest[judged_row[judged_row >= 0]] = False
     unranked = qrels.grade[rest], np.append(0, np.cumsum(rest))[qrels.offsets]
     n_other = len(run.place) - int((place >= 0).sum())
-    return JudgedRun(
-        list(qrels.place), np.maximum(level, 0), level >= 0, run.score[rows], doc, offsets, unranked, n_other
-    )
+    judgements = Judgements(np.maximum(level, 0), offsets, doc, unranked, level >= 0)
+    return JudgedRun(list(qrels.place), judgements, run.score[rows], doc, n_other)
 
 
 def _rows_in(qrels: Qrels, doc: NDArray[Any], offsets: IntArray) -> IntArray:
@@ -155,22 +151,21 @@ def measured_runs(
 def measured_run(run: Run, qrels: Qrels, path: AnyPath, names: Sequence[str], *, ties: bool = False) -> MeasuredRun:
     """A run of a file against judgments."""
     joined = judged_run(run, qrels, file=path)
-    lists = joined.grade, joined.score, joined.offsets
     return MeasuredRun(
         run.tag,
         str(path),
         run.form,
         joined.query_id,
         joined.measured(names),
-        len(joined.grade),
+        len(joined.score),
         joined.missing,
         joined.n_other,
-        tie_values(names, *lists, unranked=joined.unranked, judged=joined.judged) if ties else {},
+        tie_values(names, joined.judgements, joined.score) if ties else {},
     )
 
 
 def measured_scores(
-    labels: Labels, paths: Sequence[AnyPath], names: Sequence[str], *, features: AnyPath, ties: bool = False
+    labels: Judged, paths: Sequence[AnyPath], names: Sequence[str], *, features: AnyPath, ties: bool = False
 ) -> Iterator[MeasuredRun]:
     """Files of scores, one for each row of a LETOR file, in order."""
     for path in paths:
@@ -181,12 +176,12 @@ def measured_scores(
                 file=path,
                 fix=f"give one score per line, in the order of the rows of {features}",
             )
-        nothing = np.empty(0, dtype=np.int64), np.zeros(len(labels.offsets), dtype=np.int64)
-        values = measure(names, labels.y, scores, labels.offsets, doc_ids=labels.doc_id, unranked=nothing)
-        over = tie_values(names, labels.y, scores, labels.offsets) if ties else {}
+        judgements = Judgements(labels.y, labels.offsets, labels.doc_id)
+        values = measure_ranked(names, judgements, scores)
+        over = tie_values(names, judgements, scores) if ties else {}
         name = str(path).rpartition("/")[2]
         form = f"scores for {LETOR}"
-        yield MeasuredRun(name, str(path), form, labels.query_id, values, len(labels.y), ties=over)
+        yield MeasuredRun(name, str(path), form, labels.query_id.tolist(), values, len(labels.y), ties=over)
 
 
 def measured_files(

@@ -2,41 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from qdrank.datasets.judged import Judged
 from qdrank.datasets.letor.reader import read_letor
 from qdrank.datasets.textfiles import blocks, lines
 from qdrank.errors import AnyPath, InputError
-from qdrank.layout import FloatArray, IntArray
+from qdrank.layout import FloatArray
 from qdrank.measures.ranking import MAX_GRADE
 
 _BLOCK = 1 << 20
 
 
-@dataclass(frozen=True, eq=False)
-class Labels:
-    """What a measure needs from a file of judged documents.
-
-    Attributes
-    ----------
-    y : (n_documents,) grades
-    offsets : (n_queries + 1,) bounds of the queries
-    query_id : (n_queries,) ids in the file's order
-    doc_id : (n_documents,) ids
-    """
-
-    y: IntArray
-    offsets: IntArray
-    query_id: list[str]
-    doc_id: NDArray[Any]
-
-
-def read_labels(path: AnyPath) -> Labels:
-    """Labels, queries and document ids of a LETOR file; its features are checked and skipped, in bounded memory."""
+def read_labels(path: AnyPath) -> Judged:
+    """The documents of a LETOR file without features, which are checked and skipped, in bounded memory."""
     y: list[NDArray[np.int8]] = []
     doc_id: list[NDArray[Any]] = []
     query_id: list[str] = []
@@ -49,8 +31,9 @@ def read_labels(path: AnyPath) -> Labels:
         y.append(chunk.y)
         doc_id.append(np.array(chunk.doc_id.to_pylist(), dtype=object))
         n += len(chunk.y)
-    offsets = np.array([*starts, n], dtype=np.int64)
-    return Labels(np.concatenate(y).astype(np.int64), offsets, query_id, np.concatenate(doc_id))
+    names = np.array(query_id, dtype=object)
+    offsets, nothing = np.array([*starts, n], dtype=np.int64), np.empty((n, 0), dtype=np.float32)
+    return Judged(names, names, offsets, np.concatenate(doc_id), np.concatenate(y).astype(np.int64), nothing)
 
 
 def read_scores(path: AnyPath) -> FloatArray:

@@ -14,7 +14,7 @@ from qdrank.errors import GRADE_FIX, AnyPath, InputError
 from qdrank.evaluation.run_files import judged_run
 from qdrank.layout import FloatArray
 from qdrank.measures.names import parse
-from qdrank.measures.ranking import MAX_GRADE, Judgements
+from qdrank.measures.ranking import MAX_GRADE
 
 #: How many documents a measure looks at if its name has no cutoff.
 DEPTH = 100
@@ -34,11 +34,12 @@ def depth_of(name: str) -> int:
 def first_documents(run: Run, qrels: Qrels, depth: int) -> _First:
     """The first ``depth`` documents of each judged query in the order of trec_eval: rank, and whether it is judged."""
     joined = judged_run(run, qrels)
-    rows = Judgements(joined.grade, joined.offsets, joined.doc_id).ranked(joined.score, "docno").rows
+    lists = joined.judgements
+    rows = lists.ranked(joined.score, "docno").rows
     found = {}
-    for query, (start, stop) in zip(joined.query_id, pairwise(joined.offsets.tolist()), strict=True):
+    for query, (start, stop) in zip(joined.query_id, pairwise(lists.offsets.tolist()), strict=True):
         first = rows[start : min(stop, start + depth)]
-        places = zip(joined.doc_id[first].tolist(), joined.judged[first].tolist(), strict=True)
+        places = zip(joined.doc_id[first].tolist(), lists.judged[first].tolist(), strict=True)
         found[query] = {doc: (rank, known) for rank, (doc, known) in enumerate(places, 1)}
     return found
 

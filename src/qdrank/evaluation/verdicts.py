@@ -167,7 +167,7 @@ def decide_by_estimates(claim: Claim, contrasts: Mapping[str, Estimate], *, size
     overall = FAILS if FAILS in verdicts else HOLDS if verdicts == {HOLDS} else UNCLEAR
     # The contrast that decided: of those with the overall verdict the one that is furthest from holding.
     deciding = {name: one for name, one in each.items() if one.verdict == overall}
-    name = max(deciding, key=lambda key: (_known(deciding[key].p), deciding[key].n))
+    name = max(deciding, key=lambda key: (deciding[key].p if isfinite(deciding[key].p) else 2.0, deciding[key].n))
     prefix = f"{name}: " if len(contrasts) > 1 else ""
     return replace(each[name], reason=prefix + each[name].reason)
 
@@ -179,10 +179,6 @@ def _check_contrasts(claim: Claim, contrasts: Mapping[str, object]) -> None:
         raise InputError(
             f"claim {claim.name}: the observations must have {need}", found=", ".join(contrasts) or "nothing"
         )
-
-
-def _known(p: float) -> float:
-    return p if isfinite(p) else 2.0
 
 
 def _decide_contrast(claim: Claim, estimate: Estimate, level: float, size: int, rules: Rules) -> Verdict:

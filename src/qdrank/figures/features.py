@@ -14,7 +14,7 @@ from qdrank.figures.palette import COLOURS, GREY, Look
 from qdrank.figures.pictures import forest, height_of, label_rows
 from qdrank.figures.style import in_doubt, label_axes, new_figure, save_figure
 from qdrank.figures.tables import write_tables
-from qdrank.measures import parse
+from qdrank.measures.names import parse
 from qdrank.store import read, write
 
 KEYS = ("fold", "method", "fit", "query_id")

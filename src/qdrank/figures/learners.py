@@ -20,7 +20,7 @@ _SHOWN = ("ndcg@1", "ndcg@3", "ndcg@5", "ndcg@10", "p@1", "p@5", "p@10", "mean_n
 
 def method_label(method: str) -> str:
     """What tables call a method."""
-    return CLASSIC[method].label if method in CLASSIC else FIRST_STAGES[method]
+    return CLASSIC[method].label if method in CLASSIC else FIRST_STAGES.get(method, method)
 
 
 def learners_table(

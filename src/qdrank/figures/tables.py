@@ -177,7 +177,7 @@ def _column(name: str, values: Sequence[Any], digits: int) -> list[str]:
     numbers = [value for value in values if isinstance(value, float) and isfinite(value)]
     # Values of 0 and 1 alone may as well be measures.
     whole = all(value.is_integer() for value in numbers) and any(abs(value) > 1 for value in numbers)
-    shown = _p_value if _P_VALUES.match(name) else _whole if whole else partial(_number, digits=digits)
+    shown = p_value if _P_VALUES.match(name) else "{:.0f}".format if whole else partial(_number, digits=digits)
     return [_shown(value, shown) for value in values]
 
 
@@ -187,12 +187,9 @@ def _shown(value: Any, number: Callable[[float], str]) -> str:
     return number(value) if isinstance(value, float) else str(value)
 
 
-def _p_value(value: float) -> str:
+def p_value(value: float) -> str:
+    """A p-value to four digits; never 0."""
     return "< 0.0001" if value < 0.0001 else f"{value:.4f}"
-
-
-def _whole(value: float) -> str:
-    return f"{value:.0f}"
 
 
 def _number(value: float, digits: int) -> str:

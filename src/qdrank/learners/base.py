@@ -19,7 +19,7 @@ from qdrank.errors import InputError
 from qdrank.layout import FloatArray, IntArray
 from qdrank.learners.inputs import as_features, as_judged, warn_of_equal_grades, warn_of_one_query
 from qdrank.learners.parameters import Parameters
-from qdrank.registry import did_you_mean, needed
+from qdrank.registry import did_you_mean
 
 _ROUTED = ("fit", "predict", "score")
 
@@ -42,11 +42,12 @@ class Estimator(Parameters):
     """Whether rows are taken in batches, so that `JoinedFeatures` need not be joined first."""
 
     def __sklearn_tags__(self) -> Any:
-        tags = needed("sklearn.utils", "sklearn")
-        return tags.Tags(
+        from sklearn.utils import InputTags, Tags, TargetTags
+
+        return Tags(
             estimator_type=None,
-            target_tags=tags.TargetTags(required=self.NEEDS_FIT, positive_only=self.GRADED),
-            input_tags=tags.InputTags(allow_nan=self.MISSING),
+            target_tags=TargetTags(required=self.NEEDS_FIT, positive_only=self.GRADED),
+            input_tags=InputTags(allow_nan=self.MISSING),
             requires_fit=self.NEEDS_FIT,
         )
 
@@ -54,7 +55,9 @@ class Estimator(Parameters):
         """What `fit`, `predict` and `score` request, as scikit-learn's ``MetadataRequest``."""
         if hasattr(self, "_metadata_request"):
             return deepcopy(self._metadata_request)
-        request = needed("sklearn.utils.metadata_routing", "sklearn").MetadataRequest(owner=type(self).__name__)
+        from sklearn.utils.metadata_routing import MetadataRequest
+
+        request = MetadataRequest(owner=type(self).__name__)
         for method in _ROUTED:
             for name in list(signature(getattr(self, method)).parameters)[2 if method != "predict" else 1 :]:
                 getattr(request, method).add_request(param=name, alias=True if name == "query" else None)

@@ -26,9 +26,6 @@ more (``rel=``) is relevant.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import Any
-
 from qdrank.registry import Registry
 
 #: Ends of the names of measures whose conventions differ only in the order of tied documents.
@@ -119,21 +116,3 @@ NDCG_IN_WORDS = {
 
 USUAL_CONVENTIONS = ("letor4", "geng", "exp")
 """Those that are measured unless a configuration names others."""
-
-_PUBLIC = {
-    "Measure": "qdrank.measures.names",
-    "parse": "qdrank.measures.names",
-    "Definition": "qdrank.measures.definition",
-    "Judgements": "qdrank.measures.ranking",
-    "measure": "qdrank.measures.compute",
-    "tie_values": "qdrank.measures.compute",
-    "average_precision": "qdrank.measures.compute",
-    "ndcg": "qdrank.measures.compute",
-}
-
-
-def __getattr__(name: str) -> Any:
-    """Import a public name on first use (PEP 562): the registry alone needs no NumPy."""
-    if name not in _PUBLIC:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_PUBLIC[name]), name)

@@ -150,17 +150,9 @@ class TieValues(NamedTuple):
     best: FloatArray
 
 
-def tie_values(
-    names: Iterable[str],
-    y: ArrayLike,
-    scores: ArrayLike,
-    offsets: ArrayLike,
-    *,
-    unranked: tuple[ArrayLike, ArrayLike] | None = None,
-    judged: ArrayLike | None = None,
-) -> dict[str, TieValues]:
-    """Each measure over the orders of tied documents; the parameters are those of `qdrank.measures.measure`."""
-    rankings = Rankings.of(Judgements(y, offsets, None, unranked, judged), np.asarray(scores))
+def tie_values(names: Iterable[str], judgements: Judgements, scores: ArrayLike) -> dict[str, TieValues]:
+    """Each measure over the orders of tied documents."""
+    rankings = Rankings.of(judgements, np.asarray(scores))
     values: dict[str, TieValues] = {}
     for definition, only_judged, wanted in definitions(names):
         judgements, own_scores = rankings.lists(only_judged)

@@ -142,6 +142,14 @@ class Judgements:
         bounds = np.concatenate([[0], np.cumsum(kept)])[self.offsets]
         return Judgements(self.grades[kept], bounds, ids, self._with_unranked(gone), self.judged[kept])
 
+    def of_query(self, number: int) -> Judgements:
+        """The judgements of one query."""
+        a, b = self.offsets[number : number + 2].tolist()
+        rest = None if self.unranked is None else self.unranked.of_query(number)
+        unranked = None if rest is None else (rest.grades, rest.offsets)
+        names = None if self.doc_ids is None else self.doc_ids[a:b]
+        return Judgements(self.grades[a:b], [0, b - a], names, unranked, self.judged[a:b])
+
     @cached_property
     def only_judged(self) -> Judgements:
         """The same without the documents that are not judged."""
@@ -164,10 +172,12 @@ class Judgements:
     @cached_property
     def ideal(self) -> IntArray:
         """Grades of all judged documents in descending order within each query."""
-        grades = self._with_unranked(np.ones(len(self.grades), dtype=bool))[0]
         n_queries, falling = len(self.offsets) - 1, np.arange(self.n_grades)[::-1]
-        places = query_index(self.ideal_offsets) * self.n_grades + falling[grades]
-        return np.repeat(np.tile(falling, n_queries), np.bincount(places, minlength=n_queries * self.n_grades))
+        sizes = np.zeros(n_queries * self.n_grades, dtype=np.int64)
+        for part in [self] if self.unranked is None else [self, self.unranked]:
+            places = query_index(part.offsets) * self.n_grades + falling[part.grades]
+            sizes += np.bincount(places, minlength=len(sizes))
+        return np.repeat(np.tile(falling, n_queries), sizes)
 
     def compared(self, scores: ArrayLike, ties: TieOrder) -> FloatArray:
         """Scores as they are compared: trec_eval keeps them in single precision up to version 9.0.8, in which more are tied."""
@@ -189,7 +199,8 @@ class Judgements:
                 "the trec convention breaks ties by document id, but there are no ids",
                 fix="give doc_ids, or use the linear convention",
             )
-        tied = np.flatnonzero(np.bincount(tie, minlength=1)[tie] > 1)
+        next_too = np.diff(tie, append=-1) == 0
+        tied = np.flatnonzero(next_too | np.roll(next_too, 1))
         _, docno = np.unique(self.doc_ids[rows[tied]], return_inverse=True)
         rows[tied] = rows[tied][np.lexsort((-docno, tie[tied]))]
 
@@ -199,7 +210,8 @@ def tie_numbers(ranked_scores: FloatArray, offsets: IntArray) -> IntArray:
     new = np.ones(len(ranked_scores), dtype=bool)
     new[1:] = ranked_scores[1:] != ranked_scores[:-1]
     new[offsets[:-1][np.diff(offsets) > 0]] = True
-    numbers: IntArray = np.cumsum(new) - 1
+    numbers: IntArray = np.cumsum(new)
+    numbers -= 1
     return numbers
 
 
@@ -232,7 +244,7 @@ def _grades(y: NDArray[Any]) -> IntArray:
     if y.ndim != 1:
         raise InputError(f"grades must be one-dimensional, not of shape {y.shape}")
     with np.errstate(invalid="ignore"):  # NaN is caught below
-        grades = y.astype(np.int64)
+        grades = y.astype(np.int64, copy=False)
     if y.dtype.kind not in "iub" and not np.array_equal(grades, y):
         raise InputError("grades must be whole numbers", found=str(y[grades != y][0]))
     if len(grades) and not 0 <= grades.min() <= grades.max() <= MAX_GRADE:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from qdrank.evaluation.declared import FAILS, FINDING, HOLDS, UNCLEAR, VERDICTS
+from qdrank.figures.tables import p_value
 from qdrank.figures.verdicts import star
 
 Row = Mapping[str, Any]
@@ -66,7 +67,7 @@ def detail(row: Row) -> dict[str, Any]:
     shown = {
         "effect": f"{number(row['effect'], signed=True)}{unit}" if row["effect"] is not None else "",
         "interval": interval(row),
-        "p, corrected": p_value(row["p_corrected"]),
+        "p, corrected": p_value(row["p_corrected"]) if row["p_corrected"] is not None else "",
         "smallest detectable difference": f"{number(row['detectable'])}{unit}" if row["detectable"] is not None else "",
         "number of values": f"{row['n']:,} ({row['analysis']})",
         "why": row["reason"],
@@ -87,10 +88,3 @@ def interval(row: Row) -> str:
         return ""
     level = f" ({100 * (1 - row['level']):.4g} %)" if row["level"] is not None else ""
     return f"{number(row['low'], signed=True)} to {number(row['high'], signed=True)}{level}"
-
-
-def p_value(p: float | None) -> str:
-    """A p-value to four digits; never 0."""
-    if p is None:
-        return ""
-    return "< 0.0001" if p < 0.0001 else f"{p:.4f}"

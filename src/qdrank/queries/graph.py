@@ -16,7 +16,7 @@ from qdrank.layout import FloatArray
 from qdrank.queries import METRICS
 from qdrank.queries.artifacts import Queries, fitted_rows, load_queries
 from qdrank.queries.metrics import Euclidean, preference_directions
-from qdrank.queries.neighbours import Search, neighbours
+from qdrank.queries.neighbours import Search, TrainingQueries
 from qdrank.queries.sizes import stored_neighbours
 from qdrank.store import read, write
 from qdrank.store.tables import list_column, list_matrix
@@ -71,17 +71,10 @@ def neighbours_table(
     metric = fitted_metric(options.metric, train, documents)
     k = min(options.largest or len(train), len(train))
     rows, train_index = np.empty((len(queries.vectors), k), dtype=np.int32), queries.train_index.astype(np.int64)
+    space = TrainingQueries(train, queries.query_id[queries.is_train], metric)
     for start in range(0, len(rows), _TOGETHER):  # distances take twice the memory of the rows, and are not kept
         block = slice(start, start + _TOGETHER)
-        rows[block] = neighbours(
-            queries.vectors[block],
-            train,
-            k,
-            train_index=train_index[block],
-            ids=queries.query_id[queries.is_train],
-            metric=metric,
-            search=options.search,
-        ).rows
+        rows[block] = space.nearest(queries.vectors[block], k, train_index[block], search=options.search).rows
     columns = [pa.array(queries.query_id, pa.string()), pa.array(queries.role, pa.string()), list_column(rows)]
     return pa.table(columns, names=["query_id", "role", "neighbours"]), metric
 

@@ -73,21 +73,7 @@ def neighbours(
     search : {"brute", "kdtree"}; how candidates are found; the result is the same
     block : rows estimated at a time; changes memory and speed, never the result
     """
-    if not 1 <= k <= len(train):
-        raise InputError(
-            f"{k} neighbours were asked for", fix=f"ask for 1 to {len(train)}, the number of training queries"
-        )
-    space = _Space(vectors, train, train_index, ids, metric or Euclidean())
-    blocks = _tree_candidates(space, k) if search == "kdtree" else _block_candidates(space, k, block)
-    rows = np.empty((len(vectors), k), dtype=np.int32)
-    distance = np.empty((len(vectors), k))
-    for start, bounds, candidates in blocks:
-        order, distances = space.sorted_candidates(start, bounds, candidates)
-        taken = bounds[:-1, None] + np.arange(k)
-        block_rows = slice(start, start + len(taken))
-        rows[block_rows] = space.rows[order[taken]]
-        distance[block_rows] = distances[taken]
-    return Neighbours(rows, distance)
+    return TrainingQueries(train, ids, metric).nearest(vectors, k, train_index, search=search, block=block)
 
 
 def within_radius(
@@ -106,13 +92,13 @@ def within_radius(
     Parameters are those of :func:`neighbours`; ``least`` gives an isolated query something to learn from.
     """
     least = min(least, len(train))
-    space = _Space(vectors, train, train_index, ids, metric or Euclidean())
-    limit = space.metric.raw(radius) * (1 + 1e-12)  # the exact test follows
+    space = _Space(vectors, TrainingQueries(train, ids, metric), train_index)
+    limit = space.train.metric.raw(radius) * (1 + 1e-12)  # the exact test follows
     blocks = [_kept(space, radius, least, *near) for near in _block_candidates(space, least, block, limit)]
     counts = np.concatenate([[0], *(of_block[0] for of_block in blocks)])
     index = np.concatenate([np.empty(0, dtype=np.int64), *(of_block[1] for of_block in blocks)])
     distance = np.concatenate([np.empty(0), *(of_block[2] for of_block in blocks)])
-    return Within(np.cumsum(counts, dtype=np.int64), space.rows[index].astype(np.int32), distance)
+    return Within(np.cumsum(counts, dtype=np.int64), space.train.rows[index].astype(np.int32), distance)
 
 
 def _kept(
@@ -125,39 +111,68 @@ def _kept(
     return np.bincount(query[kept], minlength=len(bounds) - 1), order[kept], distance[kept]
 
 
-#: First query of a block, bounds of each query's candidates, the candidates: ascending rows of ``_Space.train``.
+#: First query of a block, bounds of each query's candidates, the candidates: ascending rows of ``TrainingQueries.points``.
 _Candidates = Iterator[tuple[int, IntArray, IntArray]]
 
 
-class _Space:
-    """Queries and training queries mapped into the metric's space, the latter sorted by id."""
+class TrainingQueries:
+    """Training queries as points of a metric's space, prepared for finding the nearest; parameters as for `neighbours`."""
 
-    def __init__(
+    def __init__(self, vectors: FloatArray, ids: NDArray[Any] | None = None, metric: Euclidean | None = None) -> None:
+        self.metric, self.n_columns = metric or Euclidean(), vectors.shape[1]
+        self.rows: IntArray = np.arange(len(vectors)) if ids is None else np.argsort(ids, kind="stable")
+        self.points = np.ascontiguousarray(self.mapped(vectors)[self.rows])  # in the order of ids
+        self.estimate = (_l1_estimate if self.metric.norm == "l1" else _l2_estimate)(self.points)
+
+    def nearest(
         self,
         vectors: FloatArray,
-        train: FloatArray,
-        train_index: IntArray | None,
-        ids: NDArray[Any] | None,
-        metric: Euclidean,
-    ) -> None:
-        if vectors.shape[1] != train.shape[1]:
-            raise InputError(f"query vectors of {vectors.shape[1]} and of {train.shape[1]} columns do not match")
-        for points in (vectors, train):
-            if not np.isfinite(points).all():
-                raise InputError("a query vector has a value that is not finite")
-            if np.abs(points).max(initial=0.0) > LARGEST_COORDINATE and not isinstance(metric, Cosine):
-                raise InputError(
-                    f"a query vector has a value above {LARGEST_COORDINATE:g}", fix="z-score the query vectors"
-                )
-        self.metric = metric
-        self.rows = np.arange(len(train)) if ids is None else np.argsort(ids, kind="stable")
-        self.vectors = np.ascontiguousarray(metric.transform(vectors))
-        self.train = np.ascontiguousarray(metric.transform(train)[self.rows])
+        k: int,
+        train_index: IntArray | None = None,
+        *,
+        search: Search = "brute",
+        block: int | None = None,
+    ) -> Neighbours:
+        """The k nearest of every query, as `neighbours` finds them."""
+        if not 1 <= k <= len(self.rows):
+            raise InputError(
+                f"{k} neighbours were asked for", fix=f"ask for 1 to {len(self.rows)}, the number of training queries"
+            )
+        space = _Space(vectors, self, train_index)
+        blocks = _tree_candidates(space, k) if search == "kdtree" else _block_candidates(space, k, block)
+        rows = np.empty((len(vectors), k), dtype=np.int32)
+        distance = np.empty((len(vectors), k))
+        for start, bounds, candidates in blocks:
+            order, distances = space.sorted_candidates(start, bounds, candidates)
+            taken = bounds[:-1, None] + np.arange(k)
+            block_rows = slice(start, start + len(taken))
+            rows[block_rows] = self.rows[order[taken]]
+            distance[block_rows] = distances[taken]
+        return Neighbours(rows, distance)
+
+    def mapped(self, vectors: FloatArray) -> FloatArray:
+        """Where queries (n_queries, n_columns) lie in the space of the metric."""
+        if vectors.shape[1] != self.n_columns:
+            raise InputError(f"query vectors of {vectors.shape[1]} and of {self.n_columns} columns do not match")
+        if not np.isfinite(vectors).all():
+            raise InputError("a query vector has a value that is not finite")
+        if np.abs(vectors).max(initial=0.0) > LARGEST_COORDINATE and not isinstance(self.metric, Cosine):
+            raise InputError(
+                f"a query vector has a value above {LARGEST_COORDINATE:g}", fix="z-score the query vectors"
+            )
+        return np.ascontiguousarray(self.metric.transform(vectors))
+
+
+class _Space:
+    """Queries in the space of the training queries."""
+
+    def __init__(self, vectors: FloatArray, train: TrainingQueries, train_index: IntArray | None) -> None:
+        self.train, self.vectors = train, train.mapped(vectors)
         self.train_index = np.full(len(vectors), -1) if train_index is None else self._sorted_rows(train_index)
 
     def _sorted_rows(self, rows: IntArray) -> IntArray:
-        place = np.empty(len(self.rows) + 1, dtype=np.int64)
-        place[self.rows] = np.arange(len(self.rows))
+        place = np.empty(len(self.train.rows) + 1, dtype=np.int64)
+        place[self.train.rows] = np.arange(len(self.train.rows))
         place[-1] = -1
         return place[rows]
 
@@ -175,22 +190,22 @@ class _Space:
     def exact(self, query: IntArray, candidates: IntArray) -> FloatArray:
         """Distances of pairs, each a function of its two vectors alone."""
         raw = np.empty(len(query))
-        step = max(1, _PAIRS // max(1, self.train.shape[1]))
+        points, metric = self.train.points, self.train.metric
+        step = max(1, _PAIRS // max(1, points.shape[1]))
         for a in range(0, len(query), step):
             apart = np.take(self.vectors, query[a : a + step], axis=0)
-            apart -= np.take(self.train, candidates[a : a + step], axis=0)
-            (np.abs if self.metric.norm == "l1" else np.square)(apart, out=apart)
+            apart -= np.take(points, candidates[a : a + step], axis=0)
+            (np.abs if metric.norm == "l1" else np.square)(apart, out=apart)
             # NumPy sums a contiguous row in an order that depends on its length alone.
             np.sum(apart, axis=1, out=raw[a : a + step])
-        return self.metric.distance(raw)
+        return metric.distance(raw)
 
 
 def _block_candidates(space: _Space, k: int, block: int | None, limit: float = -np.inf) -> _Candidates:
     """For each block of queries the training queries that may be among the k nearest, or within ``limit``."""
-    block = block or max(1, _BLOCK // max(1, len(space.train)))
-    estimate = _l1_estimate(space) if space.metric.norm == "l1" else _l2_estimate(space)
+    block = block or max(1, _BLOCK // max(1, len(space.train.points)))
     for start in range(0, len(space.vectors), block):
-        raw, error = estimate(slice(start, start + block))
+        raw, error = space.train.estimate(space.vectors[start : start + block])
         cut = np.full(len(raw), limit)
         if k:
             # Each estimate is off by at most `error`, so the true k nearest have estimates within twice that of
@@ -201,18 +216,18 @@ def _block_candidates(space: _Space, k: int, block: int | None, limit: float = -
 
 
 #: Estimated raw sums of a block of queries to all training queries, and a bound on their error for each query.
-_Estimate = Callable[[slice], tuple[FloatArray, FloatArray]]
+_Estimate = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
 
 
-def _l2_estimate(space: _Space) -> _Estimate:
+def _l2_estimate(points: FloatArray) -> _Estimate:
     """Squared distances by |x|² + |y|² - 2 x.y, one matrix product per block."""
-    centre = space.train.mean(axis=0)  # centring reduces cancellation in the difference
-    train = space.train - centre
+    centre = points.mean(axis=0)  # centring reduces cancellation in the difference
+    train = points - centre
     squares = np.square(train).sum(axis=1)
     slack = 8 * (train.shape[1] + 8) * np.finfo(np.float64).eps
 
-    def estimate(rows: slice) -> tuple[FloatArray, FloatArray]:
-        vectors = space.vectors[rows] - centre
+    def estimate(vectors: FloatArray) -> tuple[FloatArray, FloatArray]:
+        vectors = vectors - centre
         lengths = np.square(vectors).sum(axis=1)
         raw = vectors @ train.T
         raw *= -2
@@ -223,14 +238,14 @@ def _l2_estimate(space: _Space) -> _Estimate:
     return estimate
 
 
-def _l1_estimate(space: _Space) -> _Estimate:
+def _l1_estimate(points: FloatArray) -> _Estimate:
     """Sums of absolute differences."""
     from scipy.spatial.distance import cdist
 
-    slack = 8 * (space.train.shape[1] + 8) * np.finfo(np.float64).eps
+    slack = 8 * (points.shape[1] + 8) * np.finfo(np.float64).eps
 
-    def estimate(rows: slice) -> tuple[FloatArray, FloatArray]:
-        raw = cdist(space.vectors[rows], space.train, "cityblock")
+    def estimate(vectors: FloatArray) -> tuple[FloatArray, FloatArray]:
+        raw = cdist(vectors, points, "cityblock")
         return raw, slack * raw.max(axis=1)
 
     return estimate
@@ -240,8 +255,8 @@ def _tree_candidates(space: _Space, k: int) -> _Candidates:
     """The same candidates from a KD-tree, which pays off in few dimensions."""
     from scipy.spatial import cKDTree
 
-    tree = cKDTree(space.train)
-    p = 1.0 if space.metric.norm == "l1" else 2.0
+    tree = cKDTree(space.train.points)
+    p = 1.0 if space.train.metric.norm == "l1" else 2.0
     for start in range(0, len(space.vectors), TREE_BLOCK):
         vectors = space.vectors[start : start + TREE_BLOCK]
         farthest = np.asarray(tree.query(vectors, k=[k], p=p)[0])[:, 0]

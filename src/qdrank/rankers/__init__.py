@@ -11,6 +11,7 @@ RANKERS = Registry(
         "feature": "qdrank.rankers.reference:OneFeature",
         "linear": "qdrank.rankers.one_model:LinearRanker",
         "learner": "qdrank.rankers.learned:LearnerRanker",
+        "own": "qdrank.learners.own:OwnLearner",
         "trees": "qdrank.rankers.one_model:TreeRanker",
         "with-vectors": "qdrank.rankers.learned:WithQueryVectors",
         "with-evidence": "qdrank.rankers.one_model:WithEvidence",

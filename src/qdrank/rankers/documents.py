@@ -141,7 +141,7 @@ def load_fold(
 
     ``columns`` as for `load_judged`; the others as for `fold_documents`.
     """
-    return _prepared(load_roles(path, fold, wanted, columns), scale)
+    return prepared(load_roles(path, fold, wanted, columns), scale)
 
 
 def fold_documents(judged: Judged, fold: str, scale: FeatureScale = "auto") -> FoldDocuments:
@@ -155,11 +155,11 @@ def fold_documents(judged: Judged, fold: str, scale: FeatureScale = "auto") -> F
         ``minmax`` scales within each query, for scoring as well; ``zscore`` on the training documents, only for
         learning; ``auto`` takes features as given if all lie in [0, 1], as LETOR's do, otherwise zscore.
     """
-    return _prepared({role: judged.of_role(fold, role) for role in ROLES}, scale)
+    return prepared({role: judged.of_role(fold, role) for role in ROLES}, scale)
 
 
-def _prepared(parts: dict[str, Judged], scale: FeatureScale) -> FoldDocuments:
-    """Documents by role with nothing missing, and how the learner should scale them."""
+def prepared(parts: dict[str, Judged], scale: FeatureScale) -> FoldDocuments:
+    """Documents by role, train among them, with nothing missing, and how the learner should scale them."""
     if scale == "minmax":
         parts = {role: part.with_features(minmax_per_query(part.X, part.offsets)) for role, part in parts.items()}
     mean, deviation = column_moments(parts["train"].X)

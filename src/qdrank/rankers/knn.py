@@ -56,9 +56,10 @@ def offline1(
         Rows of the training queries. Ties go to the one nearer to the test query (its place among the test query's
         neighbours; those beyond k_max tie), then to the lower row.
     """
-    if alike not in ALIKE:
-        raise InputError(f"unknown similarity {alike!r}", fix="allowed: " + ", ".join(ALIKE))
-    return {k: _offline1(_first(test, k), _first(train, k), test, pairs, alike) for k in ks}
+    return {
+        k: Neighbourhoods(_first(train, k), pairs, alike).most_alike(_first(test, k), lambda rows: test[rows])
+        for k in ks
+    }
 
 
 def offline2(test: Rows) -> IntArray:
@@ -130,20 +131,34 @@ def _membership(rows: Rows, m: int) -> csr_array:
     return csr_array((np.ones(n * k, dtype=np.int64), rows.ravel(), np.arange(n + 1) * k), shape=(n, m))
 
 
-def _offline1(ours: Rows, theirs: Rows, test: Rows, pairs: IntArray, alike: Alikeness) -> IntArray:
-    m = len(pairs)
-    size = np.ones(m, dtype=np.int64) if alike == "shared_queries" else pairs
-    totals = size[theirs].sum(axis=1)
-    overlaps = _overlaps(theirs, size)
-    step = max(1, _BLOCK // m)
-    chosen = np.empty(len(ours), dtype=np.int64)
-    for a in range(0, len(ours), step):
-        rows = slice(a, a + step)
-        score = overlaps(ours[rows])
-        if alike == "smallest_gamma":
-            score = -gamma(size[ours[rows]].sum(axis=1)[:, None], totals, score)
-        chosen[rows] = _best(score, test[rows])
-    return chosen
+class Neighbourhoods:
+    """Neighbourhoods of the training queries, (m, k), prepared for comparison with those of others; parameters as for `offline1`."""
+
+    def __init__(self, train: Rows, pairs: IntArray, alike: Alikeness = "shared_pairs") -> None:
+        if alike not in ALIKE:
+            raise InputError(f"unknown similarity {alike!r}", fix="allowed: " + ", ".join(ALIKE))
+        self._alike = alike
+        self._size = np.ones(len(pairs), dtype=np.int64) if alike == "shared_queries" else pairs
+        self._totals = self._size[train].sum(axis=1)
+        self._overlaps = _overlaps(train, self._size)
+
+    def most_alike(self, ours: Rows, nearest: Callable[[IntArray], Rows]) -> IntArray:
+        """The training query that serves each of the queries with the neighbours ``ours`` (n, k); shape (n,).
+
+        ``nearest`` gives the neighbours, nearest first and as many as there are, of those queries for which several tie.
+        """
+        step = max(1, _BLOCK // len(self._size))
+        chosen = np.empty(len(ours), dtype=np.int64)
+        for a in range(0, len(ours), step):
+            rows = ours[a : a + step]
+            score = self._overlaps(rows)
+            if self._alike == "smallest_gamma":
+                score = -gamma(self._size[rows].sum(axis=1)[:, None], self._totals, score)
+            chosen[a : a + step] = score.argmax(axis=1)
+            tied = np.flatnonzero((score == score.max(axis=1, keepdims=True)).sum(axis=1) > 1)
+            if len(tied):
+                chosen[a + tied] = _best(score[tied], nearest(a + tied))
+        return chosen
 
 
 def _overlaps(theirs: Rows, size: IntArray) -> Callable[[Rows], NDArray[Any]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
+from functools import partial
 from math import nan
 from typing import Any
 
@@ -19,6 +20,7 @@ from qdrank.learners import LEARNERS
 from qdrank.learners.base import LinearLearner
 from qdrank.learners.choose import Choice, choice_rows
 from qdrank.learners.fitting import fit_seed, grid_settings, tune
+from qdrank.learners.own import OwnLearner, own_parameters
 from qdrank.queries.artifacts import Queries, load_queries
 from qdrank.queries.recipe import load_document_vectors
 from qdrank.rankers.documents import FeatureScale, FoldDocuments, load_fold, seen
@@ -61,10 +63,17 @@ def fit_method(learner: str, grid: _Grid, documents: FoldDocuments, *, measure: 
     whole = {name: values for name, values in given.items() if name in names} | dict(grid)
     vali = "vali" if documents.parts["vali"].n_queries else "train"
     with_missed = (*_judged(documents, vali), documents.parts[vali].unranked)
-    return tune(learner, whole, _judged(documents, "train"), with_missed, measure, seed=seed)
+    kinds = {learner: partial(_own, learner)} if ":" in learner else LEARNERS
+    return tune(learner, whole, _judged(documents, "train"), with_missed, measure, kinds, seed)
+
+
+def _own(target: str, **settings: Any) -> OwnLearner:
+    return OwnLearner(target=target, settings=settings)
 
 
 def _parameters(learner: str) -> list[str]:
+    if ":" in learner:
+        return own_parameters(learner)
     return [field.name for field in fields(LEARNERS[learner]) if field.init]
 
 

@@ -20,7 +20,7 @@ class ClassicMethod:
     """A classic method."""
 
     learner: str
-    """Name in `LEARNERS`."""
+    """Name in `LEARNERS`; or the user's own, as `qdrank.learners.own` reads it."""
     label: str
     fixed: Mapping[str, Any] = field(default_factory=dict)
     query_vectors: bool = False
@@ -44,7 +44,7 @@ class ClassicMethod:
     def grid(self, given: Mapping[str, list[Any]] | None = None) -> dict[str, list[Any]]:
         """Values to try for each parameter: ``given`` or else the defaults, and the fixed ones."""
         fixed = {name: [value] for name, value in self.fixed.items()}
-        return dict(GRIDS[self.learner] if given is None else given) | fixed
+        return dict(GRIDS.get(self.learner, {}) if given is None else given) | fixed
 
 
 _AGGREGATED = {

@@ -93,9 +93,12 @@ class TreeRanker(QueryRanker):
 
 
 def without_choice(ranker: QueryRanker, fitted: QueryRanker) -> QueryRanker:
-    """``ranker`` with as many trees as ``fitted`` has, for data without a validation part."""
-    if isinstance(ranker, TreeRanker) and isinstance(fitted, TreeRanker):
-        ranker.rounds = max(1, fitted.rounds_)
+    """``ranker`` with as many rounds as ``fitted`` has, for data without a validation part."""
+    pairs: list[tuple[Any, Any]] = [(ranker, fitted)]
+    pairs += [(getattr(ranker, "learner", None), getattr(fitted, "learner", None))]
+    for one, other in pairs:
+        if hasattr(one, "rounds") and hasattr(other, "rounds_"):
+            one.rounds = max(1, other.rounds_)
     for one, other in zip(inner_rankers(ranker), inner_rankers(fitted), strict=True):
         without_choice(one, other)
     return ranker

@@ -106,7 +106,7 @@ class ServedRanker:
             doc_id=documents,
             y=np.zeros(len(X), dtype=np.int64),
             X=self.documents.features(X, offsets),
-            text=_texts(text),
+            text=texts_array(text),
         )
         return self.ranker.predict(judged, vectors)
 
@@ -131,11 +131,12 @@ class ServedRanker:
         train = load_roles(path, self.fold, ["train"])["train"]
         columns, text = topics_of(read(path.with_name("topics.parquet"), "topics"), train.query_id.tolist())
         vectors = self.query_vectors(train.X, train.offsets, columns, text)
-        seen = replace(train.with_features(self.documents.features(train.X, train.offsets)), text=_texts(text))
+        seen = replace(train.with_features(self.documents.features(train.X, train.offsets)), text=texts_array(text))
         self.ranker.remember(seen, vectors)
 
 
-def _texts(text: Sequence[str] | None) -> TextArray | None:
+def texts_array(text: Sequence[str] | None) -> TextArray | None:
+    """Texts of queries as `Judged` has them."""
     return None if text is None else np.array(text, dtype=object)
 
 

@@ -30,14 +30,20 @@ DEFAULT = "knn-offline1"
 
 
 def load_ranker(
-    folder: str | os.PathLike[str], method: str | None = None, *, k: float | None = None, lam: float | None = None
+    folder: str | os.PathLike[str],
+    method: str | None = None,
+    *,
+    k: float | None = None,
+    lam: float | None = None,
+    remember: bool = True,
 ) -> ServedRanker:
     """Load a method of a fold.
 
     Parameters
     ----------
-    folder : a fold's results, for instance ``results/mq2008/fold1``, or one file of its folder ``served``
+    folder : a fold's results, for instance ``results/mq2008/fold1``, one file of its folder ``served``, or of `qdrank fit`
     method : any method that a study scored, such as "single" or "knn-offline1" (the default)
+    remember : whether to read the training documents too, for methods that need them to rank
     k, lam : number of neighbours (up to 1: a share of the training queries) and lambda; by default those that the study
         chose. Others must have been trained, and are read from the models in the folder.
 
@@ -48,10 +54,12 @@ def load_ranker(
     """
     path = _file_of(Path(folder), method)
     ranker = served.read_ranker(path, kind_of)
+    if method is not None and dict(_short_names()).get(method, method) != ranker.method:
+        raise InputError(f"this is the ranker {ranker.method}, not {method}", file=path, fix="leave out the method")
     fold = path.parent.parent
     if k is not None or lam is not None:
         ranker = _retuned(ranker, fold, k, lam)
-    if ranker.ranker.needs("TRAINING"):
+    if remember and ranker.ranker.needs("TRAINING"):
         ranker.remember(fold)
     return ranker
 
@@ -77,9 +85,7 @@ def _retuned(ranker: ServedRanker, fold: Path, k: float | None, lam: float | Non
 
 def _file_of(folder: Path, method: str | None) -> Path:
     """The file of a method; ``folder`` may be the file itself."""
-    if folder.suffix == ".parquet":
-        if method is not None and folder.stem not in (method, dict(_short_names()).get(method)):
-            raise InputError(f"this is the ranker {folder.stem}, not {method}", file=folder, fix="leave out the method")
+    if folder.suffix == ".parquet" or folder.is_file():
         return folder
     place = folder / FOLDER
     path = place / f"{method or DEFAULT}.parquet"

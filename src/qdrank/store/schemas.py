@@ -92,6 +92,8 @@ _SHARED = [
         {"query_id": _TEXT, "role": _TEXT, "type": _TEXT, "train_index": pa.int32(), "vector": Vector(pa.float64())},
         nullable=frozenset({"type"}),
     ),
+    # Texts of a collection by an encoder; the kind is query, document or title.
+    Shape("vectors", {"kind": _TEXT, "id": _TEXT, "vector": Vector(pa.float32())}),
     Shape("neighbours", {"query_id": _TEXT, "role": _TEXT, "neighbours": Vector(pa.int32())}),
     # What was fitted on the training queries of a fold: the scale of their vectors, a metric; see qdrank.queries.graph.
     Shape("fitted", {"kind": _TEXT, "name": _TEXT, "row": pa.int32(), "numbers": NUMBERS}),

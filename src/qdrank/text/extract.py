@@ -15,7 +15,7 @@ from qdrank.datasets.collections.smart import FORMS, SmartForm
 from qdrank.datasets.importing import refuse_unusable
 from qdrank.datasets.judged import Judged, load_judged
 from qdrank.errors import placed
-from qdrank.measures import measure
+from qdrank.measures.compute import measure
 from qdrank.text.analyser import Analyser
 from qdrank.text.bm25 import BM25
 from qdrank.text.judged import TextSettings, write_judged_text

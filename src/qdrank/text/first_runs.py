@@ -1,4 +1,4 @@
-"""First stages of a text collection as runs, nothing tuned: BM25, RM3 on it, and latent semantic analysis."""
+"""First stages of a text collection as runs, nothing tuned: BM25, RM3 on it, latent semantic analysis, an encoder."""
 
 from __future__ import annotations
 
@@ -9,23 +9,29 @@ import numpy as np
 from qdrank.datasets.collections.model import Collection, judged_queries_of
 from qdrank.datasets.runs.model import Qrels, Run
 from qdrank.text.bm25 import BM25
+from qdrank.text.encoder_search import search
+from qdrank.text.encoder_vectors import TextVectors
 from qdrank.text.feedback import Feedback, expanded_queries
 from qdrank.text.index import AnalysedQueries, FieldIndex, analyse_queries, build_index
 from qdrank.text.retrieve import RankedDocuments, best_documents, retrieve
 from qdrank.text.topics import latent_space
 
 FIRST_RUNS = ("bm25", "rm3", "lsa")
+#: What an encoder finds, where there is one.
+DENSE = "dense"
 _DIMENSIONS = 100
 #: Cosines of queries and documents held at a time.
 _COSINES = 20_000_000
 
 
-def first_runs(collection: Collection, methods: Sequence[str], depth: int) -> Iterator[Run]:
+def first_runs(
+    collection: Collection, methods: Sequence[str], depth: int, vectors: TextVectors | None = None
+) -> Iterator[Run]:
     """The judged queries' best documents by each of `FIRST_RUNS`, with the settings that the library has by default.
 
     Parameters
     ----------
-    methods : some of `FIRST_RUNS`, each a run with that tag
+    methods : some of `FIRST_RUNS` and, with ``vectors`` of the collection, `DENSE`; each a run with that tag
     depth : most documents of a query
     """
     index = build_index(collection.documents)
@@ -39,6 +45,9 @@ def first_runs(collection: Collection, methods: Sequence[str], depth: int) -> It
             best = first
         elif method == "rm3":
             best = retrieve(field, expanded_queries(field, words, first, Feedback()), BM25(), n_top=depth)
+        elif method == DENSE:
+            assert vectors is not None, "the caller encodes"
+            best = search(vectors.of_queries(names), vectors.documents, depth)
         else:
             best = _latent(field, words, depth)
         row, place = np.nonzero(best.document[:, :depth] >= 0)

@@ -56,21 +56,15 @@ def bm25_weights(field: FieldIndex, model: BM25) -> NDArray[np.float32]:
 
 
 def retrieve(
-    field: FieldIndex,
-    queries: AnalysedQueries,
-    model: BM25 | None = None,
-    *,
-    n_top: int = 100,
-    weights: NDArray[np.float32] | None = None,
+    field: FieldIndex, queries: AnalysedQueries, model: BM25 | None = None, *, n_top: int = 100
 ) -> RankedDocuments:
     """Best ``n_top`` documents of each query; a document without any term of the query is never found.
 
-    ``weights`` may be `bm25_weights` of the same field and model, to avoid computing them again. A repeated term of the
-    query counts as often as it occurs (as in Lucene). Memory: two numbers per posting, and the answer.
+    A repeated term of the query counts as often as it occurs (as in Lucene). Memory: two numbers per posting, and the answer.
     """
     if n_top < 1:
         raise InputError(f"the number of candidates is {n_top}", fix="ask for at least 1")
-    weights = bm25_weights(field, model or BM25()) if weights is None else weights
+    weights = bm25_weights(field, model or BM25())
     index = sparse.csr_array(
         (weights.astype(np.float64), field.postings.indices, field.postings.indptr), (field.n_terms, field.n_documents)
     )

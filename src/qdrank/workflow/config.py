@@ -8,7 +8,15 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, WithJsonSchema, create_model, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    Field,
+    ValidationInfo,
+    WithJsonSchema,
+    create_model,
+    field_validator,
+    model_validator,
+)
 
 from qdrank.measures import CONVENTIONS, USUAL_CONVENTIONS
 from qdrank.queries import METRICS
@@ -233,7 +241,12 @@ class Learners(Section):
         "(bordacount and cps) on rankings.",
     )
     measure: MeasureName = Field(default="ap", description="Measure by which validation queries decide.")
-    grids: dict[MethodName, dict[str, list[Any]]] = Field(
+    own: dict[DatasetName, str] = Field(
+        default_factory=dict,
+        description="Learners of your own by name, run beside these: FILE.py:CLASS, MODULE:CLASS, or an entry point of the "
+        "group qdrank.learners. See docs/learners.md.",
+    )
+    grids: dict[str, dict[str, list[Any]]] = Field(
         default_factory=dict,
         description="Values to try by method and parameter, in place of all the usual ones of that method.",
     )
@@ -245,6 +258,13 @@ class Learners(Section):
         default={"ohsumed": "letor3", "ohsumed-min": "letor3", "ohsumed-letor2": "letor3"},
         description="Convention of the tables where a data set has another than the first of evaluation.conventions.",
     )
+
+    @field_validator("grids")
+    @classmethod
+    def _known_methods(cls, grids: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
+        for name in grids:
+            known("method", [*CLASSIC, *info.data.get("own", {})])(name)
+        return grids
 
 
 class Figures(Section):

@@ -11,7 +11,6 @@ from typing import Any
 
 from snakemake.io import flag, is_flagged, local, report
 
-from qdrank.rankers.methods import CLASSIC
 from qdrank.studies.steps import QUERY_FILES
 from qdrank.studies.study import Output, Study
 from qdrank.workflow.captions import CAPTIONS
@@ -161,7 +160,7 @@ class Files:
 
     def of_learner(self, wildcards: Any) -> dict[str, str]:
         """What a classic method learns from."""
-        method, folder = CLASSIC[wildcards.method], f"results/{wildcards.dataset}"
+        method, folder = self.run.classic[wildcards.method], f"results/{wildcards.dataset}"
         files = {"judged": f"{folder}/{'ranks' if method.aggregates else 'judged'}.parquet"}
         return files | (query_files(folder, wildcards.fold) if method.query_vectors else {})
 
@@ -279,7 +278,7 @@ class Files:
         paths += self.each_dataset_and_fold(stages, run.planned.of_kind("text")) + self.rankers()
         for name in datasets:
             methods = run.methods_of(name)
-            classic = [method for method in methods if method in CLASSIC]
+            classic = [method for method in methods if method in run.classic]
             made = {"scores": methods, "refits": run.refitted(methods), "choices": classic, "models": classic}
             patterns = [f"results/{{dataset}}/{{fold}}/{kind}/{one}.parquet" for kind in made for one in made[kind]]
             paths += self.each_dataset_and_fold(patterns, [name])

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from qdrank.datasets.sources import load
-from qdrank.rankers.methods import CLASSIC
 from qdrank.rankers.stages import FIRST_STAGES
 from qdrank.studies.study import Output, Study
 from qdrank.workflow.plan import PlannedDataset
@@ -42,15 +41,15 @@ def pictured_texts(run: WorkflowRun) -> list[str]:
     return [name for name in representatives(run) if name in run.planned.of_kind("text")]
 
 
-def labels_and_colours() -> tuple[dict[str, str], dict[str, str]]:
+def labels_and_colours(run: WorkflowRun) -> tuple[dict[str, str], dict[str, str]]:
     """Label and colour of every method of every study, and labels of the classic methods, which belong to no study."""
     pairs = [(study, method) for study in ALL_STUDIES for method in study.methods]
     labels = {method.name: f"{method.label} ({study.paper.split()[0]})" for study, method in pairs}
-    return {**labels, **_classic_labels()}, {method.name: method.colour for _, method in pairs}
+    return {**labels, **_classic_labels(run)}, {method.name: method.colour for _, method in pairs}
 
 
-def _classic_labels() -> dict[str, str]:
-    return {**{name: method.label for name, method in CLASSIC.items()}, **FIRST_STAGES}
+def _classic_labels(run: WorkflowRun) -> dict[str, str]:
+    return {**{name: method.label for name, method in run.classic.items()}, **FIRST_STAGES}
 
 
 def described_datasets(run: WorkflowRun) -> dict[str, dict[str, Any]]:
@@ -83,7 +82,7 @@ def described_run(run: WorkflowRun) -> dict[str, Any]:
         "datasets": described_datasets(run),
         "left_out": dict(run.planned.left_out),
         "columns": {called: {"name": name, "title": title} for name, called, title in _columns(run)},
-        "methods": _classic_labels(),
+        "methods": _classic_labels(run),
         "first_stages": list(FIRST_STAGES),
         "studies": [_described_study(run, study) for study in ALL_STUDIES],
     }

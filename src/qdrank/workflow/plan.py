@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -12,7 +12,9 @@ from typing import Any
 from qdrank.datasets import sources as table
 from qdrank.datasets.fetching.presence import available, download_folder, instruction
 from qdrank.errors import InputError
-from qdrank.registry import did_you_mean
+from qdrank.rankers.methods import CLASSIC
+from qdrank.rankers.stages import FIRST_STAGES
+from qdrank.registry import did_you_mean, own_source, own_target
 from qdrank.studies import STUDIES
 from qdrank.workflow.config import Settings
 from qdrank.workflow.own_data import (
@@ -68,6 +70,8 @@ class Plan:
 
     datasets: Mapping[str, PlannedDataset]
     left_out: Mapping[str, str]
+    learners: Mapping[str, str] = field(default_factory=dict)
+    """Learners of the user's own: ``FILE.py:CLASS`` or ``MODULE:CLASS`` by name."""
 
     def of_kind(self, *kinds: table.DatasetKind) -> list[str]:
         """Names of the data sets of these kinds."""
@@ -136,7 +140,23 @@ def plan(settings: Settings, folders: Sequence[str | Path] = ()) -> Plan:
             del datasets[name]
     if not datasets:
         raise InputError("no data set is left to study", fix="see `qdrank datasets`")
-    return Plan(datasets, left_out)
+    return Plan(datasets, left_out, dict(_own_learners(settings, folders)))
+
+
+def _own_learners(settings: Settings, folders: Sequence[str | Path]) -> Iterator[tuple[str, str]]:
+    """Learners of the user's own; raise if there is no such class."""
+    taken = {*CLASSIC, *FIRST_STAGES, *(method.name for study in STUDIES.values() for method in study.methods)}
+    for name, named in settings.learners.own.items():
+        try:
+            if name in taken:
+                raise InputError("there is a method of this name already", fix="choose another name")
+            module, _, wanted = own_target(named).rpartition(":")
+            target = f"{_path(module, settings, folders) if module.endswith('.py') else module}:{wanted}"
+            own_source(target)
+        except InputError as error:
+            problem = f"learners.own.{name}: {error.problem}"
+            raise InputError(problem, found=error.found or named, fix=error.fix) from None
+        yield name, target
 
 
 def _fix(dataset: table.Dataset) -> str:

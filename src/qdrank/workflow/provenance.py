@@ -165,6 +165,12 @@ def _named(node: ast.AST) -> Iterator[str]:
         yield from _named(child)
 
 
+def described_file(path: Path) -> list[str]:
+    """Digest of a file of the user's, and what of the project it imports; for params, so that the job's digest covers both."""
+    parsed = _parse(ast.parse(path.read_bytes(), filename=str(path)))
+    return [parsed.digest, *(name for name in parsed.imports if _module_of(name))]
+
+
 class _Kept:
     """What is known of files by the digest of their bytes: parsing all takes seconds. What cannot be read or written is not kept."""
 

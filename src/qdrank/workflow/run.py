@@ -13,13 +13,15 @@ from qdrank.errors import InputError
 from qdrank.measures import CONVENTIONS, NDCG_IN_WORDS, SHORT_IS_ZERO
 from qdrank.project import PROJECT
 from qdrank.queries.sizes import largest_used
-from qdrank.rankers.methods import CLASSIC
+from qdrank.rankers.methods import CLASSIC, ClassicMethod
 from qdrank.rankers.stages import FIRST_STAGES, REFERENCE
+from qdrank.registry import own_source
 from qdrank.sections import StudySection
 from qdrank.studies import STUDIES
 from qdrank.studies.study import Study
 from qdrank.workflow.config import Settings
 from qdrank.workflow.plan import Plan, PlannedDataset
+from qdrank.workflow.provenance import described_file
 from qdrank.workflow.recorded import typed_values
 
 #: Queries of a data set up to which a job that grows with the data takes seconds a fold.
@@ -181,8 +183,19 @@ class WorkflowRun:
         if dataset not in self.planned.datasets or (wanted is not None and dataset not in wanted):
             return []
         aggregates = self.planned.datasets[dataset].kind == "agg"
-        names = CLASSIC if chosen is None else chosen
-        return [name for name in names if CLASSIC[name].aggregates == aggregates]
+        names = [*(CLASSIC if chosen is None else chosen), *self.planned.learners]
+        return [name for name in names if self.classic[name].aggregates == aggregates]
+
+    @cached_property
+    def classic(self) -> dict[str, ClassicMethod]:
+        """The classic methods, and the user's own learners."""
+        own = {name: ClassicMethod(target, name) for name, target in self.planned.learners.items()}
+        return CLASSIC | own
+
+    def own_code(self, wildcards: Any) -> list[str]:
+        """Digest of the code of the user's own learner, and modules of ours that it imports; nothing for other methods."""
+        target = self.planned.learners.get(wildcards.method)
+        return [] if target is None else described_file(own_source(target)[0])
 
     @cached_property
     def learner_datasets(self) -> list[str]:
@@ -235,7 +248,7 @@ class WorkflowRun:
 
     def learner_grid(self, method: str) -> dict[str, list[Any]]:
         """Values to try for each parameter of a method."""
-        return CLASSIC[method].grid(self.settings.learners.grids.get(method))
+        return self.classic[method].grid(self.settings.learners.grids.get(method))
 
     def tree_threads(self, wildcards: Any) -> int:
         """Threads of a job that grows boosted trees; on few rows more than one gain nothing."""
@@ -248,7 +261,7 @@ class WorkflowRun:
 
     def learner_threads(self, wildcards: Any) -> int:
         """Threads of the classic method of a job: only boosted trees use more than one."""
-        return self.tree_threads(wildcards) if CLASSIC[wildcards.method].learner == "lambdamart" else 1
+        return self.tree_threads(wildcards) if self.classic[wildcards.method].learner == "lambdamart" else 1
 
     # ---- studies ----
 

@@ -1,5 +1,3 @@
-"""Archives, good and hostile."""
-
 import io
 import random
 import stat

@@ -64,10 +64,6 @@ def test_a_good_file_is_placed(server, tmp_path):
     assert not stat.S_IMODE(path.stat().st_mode) & 0o022
 
 
-def test_a_file_of_unknown_size_is_placed(server, tmp_path):
-    assert get(server.serve("/f", web.whole(BODY)), tmp_path, sizes=()).read_bytes() == BODY
-
-
 def test_a_wrong_checksum_is_refused(server, tmp_path):
     url = server.serve("/f", web.whole(BODY[::-1]))
     with pytest.raises(InputError, match=r"wrong checksum[\s\S]*do it by hand"):
@@ -168,10 +164,6 @@ def test_retries_end(server, tmp_path):
     with pytest.raises(InputError, match="answered 503"):
         get(server.serve("/f", web.failing(503)), tmp_path)
     assert len(server.asked) == QUICK.attempts
-
-
-def test_a_slow_server_is_waited_for(server, tmp_path):
-    assert get(server.serve("/f", web.slow(BODY, 4, 0.05)), tmp_path).read_bytes() == BODY
 
 
 def test_a_stalled_server_is_left_and_asked_again(server, tmp_path):
@@ -412,9 +404,3 @@ def test_the_listing_as_json(tmp_path, capsys):
     assert one["files"][0]["found"] is None
     assert main(["datasets", "--json"]) == 0
     assert len(json.loads(capsys.readouterr().out)) == len(listing.load())
-
-
-@pytest.mark.parametrize("name", ["../x", "$(touch x)", "mq 2008", "it's"])
-def test_the_listing_of_an_unknown_name(name, capsys):
-    assert main(["datasets", name]) == 2
-    assert "unknown data set" in capsys.readouterr().err

@@ -2,19 +2,14 @@
 
 import bz2
 import gzip
-import inspect
 import lzma
-import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from qdrank.datasets.letor.reader import load_letor, read_letor
-from qdrank.datasets.letor.rows import REASONS
 from qdrank.errors import GRADE_FIX, InputError
-from qdrank.measures.ranking import MAX_GRADE
-from qdrank.workflow.own_data import FeatureFiles
 
 GOOD = "0 qid:1 1:0 2:0 #docid = a\n1 qid:1 1:1 2:0 #docid = b\n"
 
@@ -110,12 +105,6 @@ def test_sparse_rows_out_of_order(tmp_path):
     error = error_of(tmp_path, "0 qid:1 2:0 5:1\n0 qid:1 4:1 3:1\n")
     assert "out of order" in error.problem
     assert error.line == 2
-
-
-def test_query_in_two_places(tmp_path):
-    error = error_of(tmp_path, GOOD + "0 qid:2 1:0 2:0\n" + "0 qid:1 1:0 2:0 #docid = c\n")
-    assert (error.line, error.found) == (4, "qid:1")
-    assert "began in line 1" in error.problem
 
 
 def test_query_in_two_places_far_apart(tmp_path):
@@ -214,20 +203,3 @@ def test_swapped_features_are_out_of_order_not_left_out(tmp_path: Path) -> None:
     assert (error.problem, error.line) == ("a feature is out of order or comes twice", 2)
     error = error_of(tmp_path, "1 qid:1 1:1 2:2 3:3\n0 qid:1 1:1 3:3 #docid = 2:2 1:1\n")
     assert error.problem.startswith("a feature is left out")
-
-
-@pytest.mark.parametrize("end", ["\r", ""])
-def test_lines_that_end_with_cr_alone_are_named(tmp_path: Path, end: str) -> None:
-    error = error_of(tmp_path, "1 qid:1 1:1 2:2\r0 qid:1 1:1 2:2\r0 qid:2 1:1 2:2" + end)
-    assert "CR alone" in error.problem
-    assert "tr '\\r' '\\n' < " in str(error.fix)
-
-
-def test_the_words_name_only_keys_and_options_that_exist() -> None:
-    """What a message tells to write must be a key of the configuration, an option or a parameter."""
-    texts = " ".join(fix for _, fix in REASONS.values())
-    keys = set(re.findall(r"(\w+): true", texts)) | {"max_label"}
-    assert keys <= set(FeatureFiles.model_fields)
-    assert set(re.findall(r"(\w+)=True", texts)) <= set(inspect.signature(read_letor).parameters)
-    assert FeatureFiles.model_json_schema()["properties"]["max_label"]["maximum"] == MAX_GRADE
-    assert f"at most {MAX_GRADE}" in texts

@@ -37,17 +37,10 @@ def test_parts_in_one_artifact(files, tmp_path):
             assert getattr(found, name).tolist() == getattr(expected, name).tolist()
 
 
-def test_same_bytes_whatever_the_blocks(files, tmp_path, monkeypatch):
+@pytest.mark.parametrize("threads", ["1", "2", "4"])
+def test_same_bytes_whatever_the_blocks_and_threads(files, tmp_path, monkeypatch, threads):
     import_letor(files, tmp_path / "a.parquet")
     monkeypatch.setattr("qdrank.datasets.letor.conversion.read_letor", _in_small_blocks)
-    import_letor(files, tmp_path / "b.parquet")
-    assert (tmp_path / "a.parquet").read_bytes() == (tmp_path / "b.parquet").read_bytes()
-
-
-@pytest.mark.parametrize("threads", ["2", "4"])
-def test_same_bytes_whatever_the_threads(files, tmp_path, monkeypatch, threads):
-    monkeypatch.setattr("qdrank.datasets.letor.conversion.read_letor", _in_small_blocks)
-    import_letor(files, tmp_path / "a.parquet")
     monkeypatch.setenv("QDRANK_THREADS", threads)
     import_letor(files, tmp_path / "b.parquet")
     assert (tmp_path / "a.parquet").read_bytes() == (tmp_path / "b.parquet").read_bytes()

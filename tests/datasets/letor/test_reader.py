@@ -1,5 +1,3 @@
-"""LETOR text of every kind is read as it stands."""
-
 import bz2
 import gzip
 import lzma

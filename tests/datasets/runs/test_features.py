@@ -12,7 +12,7 @@ from qdrank.datasets.runs.joined import judged_runs
 from qdrank.datasets.runs.model import COLUMNS, Qrels, Run
 from qdrank.errors import InputError
 from qdrank.evaluation.run_files import measure_run
-from qdrank.measures import measure
+from qdrank.measures.compute import measure
 from qdrank.queries.artifacts import VectorOptions, describe_queries
 from qdrank.queries.recipe import document_vectors
 from qdrank.store import read

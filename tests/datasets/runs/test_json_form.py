@@ -55,10 +55,3 @@ def test_everything_else_is_refused(tmp_path: Path, content, problem):
         json_rows(path, "grade", whole=True)
     assert "a.json" in str(raised.value)
     assert "fix:" in str(raised.value)
-
-
-def test_a_fault_of_the_form_names_its_line(tmp_path: Path):
-    path = tmp_path / "a.json"
-    path.write_text('{"q1": {"a": 1},\n "q2"}')
-    with pytest.raises(InputError, match="line 2"):
-        json_rows(path, "grade")

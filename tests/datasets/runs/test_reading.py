@@ -114,11 +114,10 @@ def test_blocks_do_not_show(tmp_path, monkeypatch):
         (b"", None, "has no lines"),
         (b" \n\n", None, "has no lines"),
         (b'{"1": {"a": 1,}}', 1, "not JSON"),
-        (b'{"1": {"a": "x"}}', None, "query 1, document a: the score is not a number"),
-        (b'{"1": {"a": NaN}}', None, "query 1, document a: the score is not a number"),
-        (b'{"1": {"a": 1, "a": 2}}', None, "query 1, document a: comes again"),
-        (b'{"1": [1]}', None, "documents are missing"),
-        (b"{}", None, "has no documents"),
+        (b"1 Q0 a 1 2 t\n1 Q0 b 2 1e400 t\n", 2, "score is not a number, or too large"),
+        (b"1 Q0 a 1 -inf t\n", 1, "score is not a number, or too large"),
+        (b"1 Q0 a first 1 t\n", 1, "rank is not a whole number"),
+        (b"1 Q0 a 1 2 t\n1 Q0 b 1 2 u\n", None, "2 runs in one file"),
     ],
 )
 def test_a_fault_of_a_run_is_named(tmp_path, content, line, said):
@@ -136,6 +135,7 @@ def test_a_fault_of_a_run_is_named(tmp_path, content, line, said):
         (b"1 Q0 a 1 2 t\n", 1, "as a run has"),
         (b"1 0 a 1\n1 0 b 99999999999999999999999\n", 2, "grade is not a whole number"),
         (b"1 0 a 1.5\n", 1, "grade is not a whole number"),
+        (b"1 0 a 1 t\n", 1, "5 columns, not 4"),
         (b"query-id\tcorpus-id\tscore\n1\ta\tx\n", 2, "grade is not a whole number"),
         (b"query-id\tcorpus-id\tscore\n", None, "has no lines"),
         (b"1 0 a 1\n1 0 b 1\n1 0 a 0\n", 3, "comes again"),

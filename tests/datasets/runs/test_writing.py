@@ -111,43 +111,6 @@ def test_queries_in_two_places_and_other_tools_habits(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "line", "said"),
-    [
-        ("1 Q0 a 1 0.5 t\n1 Q0 b 2 0.4\n", 2, "5 columns, not 6"),
-        ("1 Q0 a 1 high t\n", 1, "score is not a number"),
-        ("1 Q0 a 1 nan t\n", 1, "score is not a number"),
-        ("1 Q0 a 1 2 t\n1 Q0 b 2 1e400 t\n", 2, "score is not a number, or too large"),
-        ("1 Q0 a 1 -inf t\n", 1, "score is not a number, or too large"),
-        ("1 Q0 a first 1 t\n", 1, "rank is not a whole number"),
-        ("1 Q0 a 1 2 t\n2 Q0 a 1 2 t\n1 Q0 a 2 1 t\n", 3, "document a comes again for query 1"),
-        ("1 Q0 a 1 2 t\n1 Q0 b 1 2 u\n", None, "2 runs in one file"),
-        ("\n", None, "has no lines"),
-    ],
-)
-def test_a_bad_run_is_named_by_file_and_line(tmp_path, text, line, said):
-    (tmp_path / "bad.run").write_text(text)
-    with pytest.raises(InputError, match=said) as error:
-        read_run(tmp_path / "bad.run")
-    assert error.value.line == line
-    assert "bad.run" in str(error.value)
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("1 0 a 1 t\n", "5 columns, not 4"),
-        ("1 0 a\n", "grade is not a whole number"),
-        ("1 0 a yes\n", "grade is not a whole number"),
-        ("1 0 a 1\n1 0 a 0\n", "comes again"),
-    ],
-)
-def test_bad_judgments_are_named(tmp_path, text, said):
-    (tmp_path / "bad.qrels").write_text(text)
-    with pytest.raises(InputError, match=said):
-        read_qrels(tmp_path / "bad.qrels")
-
-
-@pytest.mark.parametrize(
     ("query", "doc", "score", "said"),
     [
         (["a b"], ["d"], [1.0], "not a single word"),

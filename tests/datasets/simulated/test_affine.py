@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from qdrank.datasets.simulated.known import AffineCopies, simulate_affine
+from qdrank.datasets.simulated.known import simulate_affine, two_runs
 from qdrank.datasets.simulated.tables import write_simulated
 from qdrank.errors import InputError
 from qdrank.layout import query_index
@@ -69,9 +69,11 @@ def test_bad_settings_are_refused():
     with pytest.raises(InputError, match="unknown setting 'shfit'"):
         simulate_affine(1, shfit=2)
     with pytest.raises(InputError, match="no range"):
-        AffineCopies(documents=(5, 2))
-    with pytest.raises(InputError, match="features is too small"):
-        AffineCopies(features=1)
+        simulate_affine(1, documents=[5, 2])
+    with pytest.raises(InputError, match="features: Input should be greater"):
+        simulate_affine(1, features=1)
+    with pytest.raises(InputError, match="relevant: a query has fewer documents"):
+        two_runs(1, documents=5)
 
 
 def test_runs_are_drawn_as_data_like_any(tmp_path):

@@ -1,7 +1,5 @@
 """Simulated data: the promised shape, stable draws, and the property that the whole study rests on."""
 
-from dataclasses import asdict
-
 import numpy as np
 import pytest
 from scipy.stats import norm
@@ -12,7 +10,6 @@ from qdrank.datasets.simulated.features import (
     GRID,
     REFERENCE,
     SIMULATED_QUERY_COLUMNS,
-    SIMULATIONS,
     TYPES,
     Simulation,
     simulate,
@@ -43,10 +40,6 @@ def test_sim1_has_the_shape_of_dataset_1(sim1):
     assert 39 < np.diff(sim1.offsets).mean() < 41
     assert sim1.query_columns.shape == (2300, len(SIMULATED_QUERY_COLUMNS))
     assert set(sim1.types) == set(TYPES)
-
-
-def test_sim2_is_twice_as_large():
-    assert asdict(SIMULATIONS["sim2"]) == asdict(SIMULATIONS["sim1"]) | {"train": 3000, "vali": 800, "test": 800}
 
 
 def test_ids_name_query_and_document(sim1):
@@ -123,23 +116,12 @@ def test_reference_feature_is_a_weak_ranker(sim1):
     [
         ({"localty": 1}, "did you mean locality"),
         ({"documents": [5, 2]}, "from 5 to 2"),
-        ({"smoothness": 0}, "smoothness must be above 0"),
-        ({"train": 0}, "train is too small"),
-        ({"noise": -1.0}, "noise is too small"),
-        ({"noise": float("nan")}, "noise must be a number"),
+        ({"smoothness": 0}, "smoothness: .* greater than 0"),
+        ({"train": 0}, "train: .* equal to 1"),
+        ({"noise": -1.0}, "noise: .* equal to 0"),
+        ({"noise": float("nan")}, "noise: .* finite number"),
     ],
 )
 def test_wrong_settings_are_refused(changes, message):
     with pytest.raises(InputError, match=message):
         simulate("sim1", seed=1, **changes)
-
-
-def test_wrong_names_are_refused():
-    with pytest.raises(InputError, match="did you mean sim1"):
-        simulate("sim11")
-
-
-def test_a_tiny_world_can_be_had():
-    tiny = simulate("sim1", seed=3, train=12, vali=0, test=4, features=5, documents=[2, 3])
-    assert tiny.X.shape[1] == 5
-    assert len(tiny.query_id) == 16

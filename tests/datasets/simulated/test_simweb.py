@@ -197,7 +197,7 @@ def test_a_query_that_no_page_answers_is_noted():
     [
         ({"locality": 0}, "unknown setting 'locality'"),
         ({"noize": 1}, "noise"),
-        ({"train": 0}, "train must be at least 1"),
+        ({"train": 0}, "train: .* equal to 1"),
         ({"ambiguity": 1.5}, "ambiguity"),
         ({"noise": float("nan")}, "noise"),
         ({"sites": 0}, "sites"),

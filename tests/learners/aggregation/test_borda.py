@@ -12,7 +12,7 @@ from qdrank.evaluation.published import load_expected
 from qdrank.evaluation.values import fold_means
 from qdrank.layout import query_offsets
 from qdrank.learners.aggregation.fusion import BordaCount
-from qdrank.measures import measure
+from qdrank.measures.compute import measure
 
 NAN = np.nan
 

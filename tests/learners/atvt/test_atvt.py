@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from scipy import sparse
 from scipy.optimize import minimize
 from sklearn.kernel_approximation import Nystroem
-from tests.learners.stored import stored
 
 from qdrank.errors import InputError
 from qdrank.layout import query_offsets
@@ -469,14 +468,6 @@ def test_maps_of_other_queries_are_those_of_training_for_the_same_queries():
     alpha, beta = model.maps(X, y, query)
     np.testing.assert_allclose(alpha, model.alpha_, atol=1e-7)
     np.testing.assert_allclose(beta, model.beta_, atol=1e-7)
-
-
-@pytest.mark.parametrize("h", ["ridge", "kernel", "trees"])
-def test_a_record_predicts_alike(h):
-    X, y, query = judged(18, n_queries=20)
-    model = ATVT(h=h, min_leaf=5).fit(X, y, query)
-    again = stored(model)
-    np.testing.assert_array_equal(again.predict(X), model.predict(X))
 
 
 def test_fits_that_share_grown_trees_are_those_of_fits_alone(monkeypatch):

@@ -1,5 +1,3 @@
-"""MHR-BC and the BordaCount points it is fused by."""
-
 from __future__ import annotations
 
 import numpy as np

@@ -111,13 +111,3 @@ def test_nothing_to_learn_gives_equal_scores():
     X = np.random.default_rng(0).random((5, 2))
     assert np.ptp(RankBoost(rounds=3).fit(X, np.zeros(5, int), np.zeros(5)).predict(X)) == 0
     assert np.ptp(RankBoost(rounds=3).fit(np.ones((5, 2)), [2, 1, 0, 0, 0], np.zeros(5)).predict(X)) == 0
-
-
-def test_validation_keeps_the_first_best_round():
-    X, y, query = judged(1, n_queries=30)
-    vali = judged(2, n_queries=30)
-    full = RankBoost(rounds=12).fit(X, y, query)
-    chosen = RankBoost(rounds=12).fit(X, y, query, validation=vali)
-    n = len(chosen.alphas_)
-    assert 1 <= n <= 12
-    np.testing.assert_array_equal(chosen.alphas_, full.alphas_[:n])

@@ -9,7 +9,7 @@ import pytest
 from qdrank.errors import InputError
 from qdrank.layout import JoinedFeatures, query_offsets, shuffled_within
 from qdrank.learners.classic.trees import BoostedRegression, LambdaMART
-from qdrank.measures import average_precision
+from qdrank.measures.compute import average_precision
 
 
 def judged(seed: int, n_queries: int = 40):
@@ -59,11 +59,6 @@ def test_another_seed_draws_other_features():
     X, y, query = judged(5)
     other = LambdaMART(rounds=5, feature_fraction=0.5, seed=2).fit(X, y, query)
     assert LambdaMART(rounds=5, feature_fraction=0.5, seed=1).fit(X, y, query).text_ != other.text_
-
-
-def test_a_model_that_was_not_fitted_predicts_nothing():
-    with pytest.raises(InputError, match="has not been fitted"):
-        LambdaMART().predict(np.zeros((1, 2)))
 
 
 @pytest.mark.parametrize("learner", [LambdaMART, BoostedRegression])

@@ -1,5 +1,3 @@
-"""SER: trace coefficients against matrices, the program against an independent solver, ties."""
-
 from __future__ import annotations
 
 import itertools

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.learners.ensemble.ensemble_world import brute_force_laplacian, dual, ensemble, reference_optimum
-from tests.learners.stored import stored
 
 from qdrank.errors import InputError
 from qdrank.learners import SER, SSER
@@ -127,12 +126,6 @@ def test_the_printed_formula_is_a_control():
     expected = np.linalg.solve(M, right.coefficients_.T @ found.alpha)
     np.testing.assert_allclose(printed.weights_for(documents(5)), expected, atol=1e-9)
     assert printed.weights_for(documents(5)).min() < 0
-
-
-def test_a_record_gives_the_same_weights():
-    sser = SSER(gamma=0.7).fit(*ensemble(8))
-    again = stored(sser)
-    np.testing.assert_array_equal(again.weights_for(documents(8)), sser.weights_for(documents(8)))
 
 
 @pytest.mark.parametrize(

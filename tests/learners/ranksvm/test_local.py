@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
-from tests.learners.ranksvm import numpy_kernels
+from tests.learners.ranksvm.explicit_pairs import model_sums
 
 from qdrank.errors import InputError
 from qdrank.learners.ranksvm import kernels
-from qdrank.learners.ranksvm.blocks import locality_order, make_blocks, progress_lines, shards_of_blocks
+from qdrank.learners.ranksvm.blocks import locality_order, make_blocks, shards_of_blocks
 from qdrank.learners.ranksvm.estimator import RankSVM, all_pairs
 from qdrank.learners.ranksvm.hinge import Problem
 from qdrank.learners.ranksvm.local import prepare_training, train_block, train_local, train_sweep
@@ -177,23 +177,14 @@ def test_training_set_without_any_pair():
 def test_rounding_of_float32_stays_below_the_allowance(case):
     """The allowance for rounding in the certificate against float64 gradients, at random points."""
     *_, neighbours, base = case
-    table = kernels.transpose(neighbours[:, :12], np.full((60, 12), 1 / 600), 60)
+    coef = np.full((60, 12), 1 / 600)
+    rest = base.data.offsets, base.data.lower, *kernels.transpose(neighbours[:, :12], coef, 60), np.arange(60)
     for seed in range(3):
         W = np.random.default_rng(seed).normal(size=(60, 5))
-        rest = (base.data.offsets, base.data.lower, *table, np.arange(60))
         _, narrow = kernels.evaluate_block(base.data.X, *rest, W.astype(np.float32))
-        slacks, G = numpy_kernels.evaluate_block(base.data.X.astype(float), *rest, W)
+        slacks, G = model_sums(base.data, neighbours[:, :12], coef, W)
         loss = slacks + (W * G).sum(axis=1) / 2
         assert (np.linalg.norm(narrow - G, axis=1) <= base.noise * np.sqrt(loss)).all()
-
-
-def test_numpy_kernels_give_the_same_models(case, monkeypatch):
-    *_, neighbours, base = case
-    compiled = train_block(base, neighbours[:20, :9])
-    names = ("evaluate_block", "transpose", "evaluate_single", "hessian_single", "active_matrices")
-    for name in (*names, "factorise", "solve_factors"):
-        monkeypatch.setattr(kernels, name, getattr(numpy_kernels, name))
-    np.testing.assert_allclose(train_block(base, neighbours[:20, :9]).W, compiled.W, atol=1e-4)
 
 
 @pytest.mark.parametrize("largest", [0, 2**27])
@@ -250,21 +241,6 @@ def test_a_shard_more_than_there_are_blocks_is_empty():
     assert sorted(shards_of_blocks([3, 2, 9], 5).tolist()) == [0, 1, 2]
     with pytest.raises(InputError, match="cannot be divided among 0 shards"):
         shards_of_blocks([1], 0)
-
-
-def test_progress_lines():
-    lines: list[str] = []
-    times = iter([0.0, 2.0, 8.0])
-    report = progress_lines(lines.append, clock=lambda: next(times))
-    report(10, 40)
-    report(40, 40)
-    assert lines == ["10 of 40 models, 5.0 per second, 6 s left", "40 of 40 models, 5.0 per second, 0 s left"]
-
-
-def test_progress_before_the_first_model_has_no_speed():
-    lines: list[str] = []
-    progress_lines(lines.append)(0, 40)
-    assert lines == ["0 of 40 models"]
 
 
 def test_bad_neighbours_and_k_are_named(case):

@@ -1,5 +1,3 @@
-"""Preferences against the explicit pairs."""
-
 from __future__ import annotations
 
 import itertools

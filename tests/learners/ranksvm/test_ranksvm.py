@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from scipy.optimize import minimize
-from tests.learners.stored import stored
 
 from qdrank.errors import InputError
 from qdrank.layout import query_offsets
@@ -157,13 +156,6 @@ def test_float32_and_float64_agree():
     np.testing.assert_allclose(one.coef_, two.coef_, rtol=1e-5, atol=1e-6)
 
 
-def test_record_and_predict():
-    X, y, query = judged(2)
-    model = RankSVM(lam=0.1).fit(X, y, query)
-    again = stored(model)
-    np.testing.assert_array_equal(again.predict(X), X @ model.coef_)
-
-
 @pytest.mark.parametrize(
     "parameters", [{"lam": 0}, {"C": -1}, {"loss": "log"}, {"query_weights": "some"}, {"prox": [1.0]}]
 )
@@ -171,14 +163,3 @@ def test_bad_parameters_are_named(parameters):
     X, y, query = judged(2)
     with pytest.raises(InputError):
         RankSVM(**parameters).fit(X, y, query)
-
-
-def test_bad_data_are_named():
-    X, y, query = judged(2)
-    X[3, 1] = np.nan
-    with pytest.raises(InputError, match="infinite values"):
-        RankSVM().fit(X, y, query)
-    with pytest.raises(InputError, match="do not match"):
-        RankSVM().fit(np.nan_to_num(X)[:-1], y, query)
-    with pytest.raises(InputError, match="weights"):
-        RankSVM().fit(np.nan_to_num(X), y, query, np.ones(2))

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from tests.text.test_judged_text import made
 
-from qdrank.measures import measure
+from qdrank.measures.compute import measure
 from qdrank.studies.beyond.choosing import Chooser, Grid, answered, lexical, measured, searchable, text_parts
 from qdrank.studies.beyond.retrievers import Lexical, Mixed
 from qdrank.text.bm25 import BM25

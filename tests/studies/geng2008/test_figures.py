@@ -164,18 +164,6 @@ def test_a_bound_of_nothing_says_so(tmp_path):
     assert not any(axes.has_data() for axes in figure.axes)
 
 
-def test_the_bound_is_drawn(tmp_path):
-    rng = np.random.default_rng(5)
-    rows = [
-        {"fold": "fold1", "method": m, "k": k, "bound": 10 * rng.random() * (k < 9), "observed": rng.random() * (k < 9)}
-        for m in ("knn-offline1", "knn-offline2")
-        for k in (3, 6, 9)
-        for _ in range(5)
-    ]
-    table = drawn_twice(tmp_path, figures.draw_bound, bounds=("figure", pa.Table.from_pylist(rows)))
-    assert table.num_rows == 30
-
-
 @pytest.mark.parametrize("bounds", [(1.7e4, 3.2e5), (2e4, 5e4), (1.0, 1e6), (3.0, 40.0)])
 def test_labels_of_the_bound_do_not_overlap(tmp_path, bounds):
     rows = [
@@ -189,11 +177,6 @@ def test_labels_of_the_bound_do_not_overlap(tmp_path, bounds):
     boxes = sorted((label.get_window_extent().x0, label.get_window_extent().x1) for label in labels)
     assert boxes
     assert all(right < left for (_, right), (left, _) in pairwise(boxes))
-
-
-def test_methods_look_different():
-    looks = [(method.colour, method.marker) for method in BY_NAME.values()]
-    assert len(set(looks)) == len(looks)
 
 
 def test_a_curve_puts_folds_together():

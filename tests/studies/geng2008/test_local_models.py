@@ -1,5 +1,3 @@
-"""Local models in shards."""
-
 import numpy as np
 import pytest
 from tests.studies.geng2008.world import GENG, shard, study, world
@@ -8,7 +6,6 @@ from qdrank.errors import InputError
 from qdrank.learners.ranksvm.estimator import RankSVM
 from qdrank.queries.sizes import Setting, by_lambda, neighbour_count, neighbour_counts
 from qdrank.store import write
-from qdrank.store.tables import list_matrix
 from qdrank.studies.geng2008.local_models import LOCAL_SHAPE, gathered, neighbourhoods
 
 
@@ -38,24 +35,10 @@ def test_equal_weights_and_random_neighbours_are_other_models():
     assert min(np.abs(a - b).max() for a, b in zip(models, models[1:] + models[:1], strict=True)) > 1e-3
 
 
-def test_all_training_queries_give_single_exactly():
-    fold = study()
-    setting = Setting(fold.m, 0.01)
-    for role in ("train", "vali", "test"):
-        found = fold.local.weights("neighbours", setting, fold.queries.query_id[fold.rows(role)])
-        assert (found == fold.whole[0.01]["single"]).all()
-
-
 def test_a_graph_with_too_few_neighbours_is_refused():
     fold = study()
     with pytest.raises(InputError, match=r"(?s)wants 24 of 24 neighbours, and the graph holds 9.*neighbours\.largest"):
         neighbourhoods(fold.queries, world()[3][:, :9], GENG, seed=1)
-
-
-def test_gaps_are_certified():
-    table = gathered([shard(0, 1)], world()[2].query_id)
-    assert max(table.column("gap").to_pylist()) <= 1e-6
-    assert np.isfinite(list_matrix(table.column("weights"))).all()
 
 
 def test_numbers_of_neighbours_adapt_to_the_training_set():

@@ -1,12 +1,9 @@
-"""Classes of queries for QC, and K-means."""
-
 import numpy as np
 import pyarrow as pa
 import pytest
 
 from qdrank.errors import InputError
 from qdrank.queries.artifacts import Queries
-from qdrank.queries.clusters import k_means, nearest_centre
 from qdrank.studies.geng2008.class_ranker import guess_classes
 from qdrank.studies.geng2008.query_classes import Classes, fitted_columns
 
@@ -79,19 +76,3 @@ def test_words_that_only_test_queries_have_are_the_rarest():
     with pytest.raises(InputError, match="look at the words of a query"):
         recipe.vectors(np.zeros((1, 0)), np.arange(2))
     assert columns[2, 6] > columns[:2, 6].max()
-
-
-def test_k_means_finds_clear_groups_and_is_deterministic():
-    rng = np.random.default_rng(5)
-    true = np.repeat([0, 1, 2], 20)
-    vectors = rng.normal(size=(60, 2)) * 0.1 + np.array([[0, 0], [5, 0], [0, 5]])[true]
-    centres, own = k_means(vectors, 3, seed=1)
-    assert len({(a, b) for a, b in zip(true, own, strict=True)}) == 3
-    assert (k_means(vectors, 3, seed=1)[1] == own).all()
-    assert (nearest_centre(vectors, centres) == own).all()
-
-
-def test_k_means_of_equal_points_and_of_too_few():
-    assert k_means(np.zeros((4, 2)), 3, seed=1)[0].shape == (3, 2)
-    with pytest.raises(InputError, match="4 queries cannot be divided into 5 clusters"):
-        k_means(np.zeros((4, 2)), 5, seed=1)

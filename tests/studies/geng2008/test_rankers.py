@@ -1,5 +1,3 @@
-"""Rankers of the study that can be fitted alone: QC by classes of vectors, and KNN Online."""
-
 from types import SimpleNamespace
 
 import numpy as np

@@ -1,5 +1,3 @@
-"""Variants that the paper leaves for later."""
-
 from dataclasses import replace
 
 import numpy as np
@@ -7,7 +5,7 @@ import pytest
 from tests.studies.geng2008.world import VECTORS, study, world
 
 from qdrank.datasets.simulated.features import REFERENCE
-from qdrank.measures import ndcg
+from qdrank.measures.compute import ndcg
 from qdrank.queries.metrics import Euclidean
 from qdrank.queries.sizes import Setting
 from qdrank.studies.geng2008.timing import COLD, WARM, timing_table

@@ -9,7 +9,7 @@ from tests.studies.hoi2008.ensemble_fold import HOI, documents, made, part, unru
 from qdrank.errors import InputError
 from qdrank.learners import SER, SSER
 from qdrank.learners.ensemble.ser import rounded_scores
-from qdrank.measures import average_precision
+from qdrank.measures.compute import average_precision
 from qdrank.rankers.others import OfOthers
 from qdrank.rankers.reference import OneFeature
 from qdrank.rankers.state import from_state_table
@@ -50,14 +50,6 @@ def test_every_program_has_its_certificates():
     assert max(solved.column("gap").to_pylist()) <= 1e-8
     assert max(solved.column("kkt").to_pylist()) <= 1e-8
     assert len(rows(solved, method="sser")) == (8 + 12) * len(PATH)
-
-
-def test_gamma_0_is_ser_exactly():
-    _, solved, *_ = made()
-    for ties in TIES:
-        ser = np.array(rows(solved, method=with_ties("ser", ties)).column("weights")[0].as_py())
-        sser = list_matrix(rows(solved, method=with_ties("sser", ties), gamma=0.0).column("weights"))
-        np.testing.assert_array_equal(sser, np.broadcast_to(ser, sser.shape))
 
 
 def test_constant_rankers_have_weight_in_file_order_alone():

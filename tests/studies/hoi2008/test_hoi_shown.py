@@ -1,11 +1,9 @@
-"""Figures, tables, times and claims of the study of Hoi and Jin 2008."""
-
 from math import prod
 
 import numpy as np
 import pyarrow as pa
 import pytest
-from tests.studies.hoi2008.ensemble_fold import SIZES, documents, made
+from tests.studies.hoi2008.ensemble_fold import documents, made
 
 from qdrank.evaluation.deciding import decide
 from qdrank.evaluation.declared import CHECK, FINDING
@@ -142,10 +140,6 @@ def test_method_names_are_unique_and_run_as_configured():
     assert "ser-methods" in run(Hoi(methods=["ranksvm", "listnet"]))
     with pytest.raises(ValueError, match="unknown"):
         Hoi(methods=["ranksvmm"])
-
-
-def test_the_fold_is_as_small_as_meant():
-    assert documents().parts["train"].n_queries == SIZES["train"]
 
 
 def test_the_budget_names_as_many_settings_as_the_other_methods_have():

@@ -5,7 +5,7 @@ import pytest
 from tests.studies.lin2011.lin_world import chosen, clustering, documents, fold, singles
 
 from qdrank.datasets.simulated.features import REFERENCE
-from qdrank.measures import average_precision
+from qdrank.measures.compute import average_precision
 from qdrank.studies.lin2011.bank import Key
 from qdrank.studies.lin2011.fold import scores_for
 from qdrank.studies.lin2011.methods import Readings

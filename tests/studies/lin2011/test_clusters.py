@@ -5,7 +5,7 @@ import pytest
 from tests.studies.lin2011.lin_world import documents, fold, workshop
 
 from qdrank.errors import InputError
-from qdrank.measures import average_precision
+from qdrank.measures.compute import average_precision
 from qdrank.studies.lin2011.bank import FoldBank, Key, gathered_shards
 from qdrank.studies.lin2011.clusters import Clustering, Items, cluster, nearest, query_items, relevant_items, shuffled
 from qdrank.studies.lin2011.training import seen_rows

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qdrank.datasets.judged import Judged
-from qdrank.measures import average_precision, measure
+from qdrank.measures.compute import average_precision, measure
 from qdrank.measures.matrix_kernels import ap_matrix
 from qdrank.studies.lin2011.fold import Role
 from qdrank.studies.lin2011.scores import combined, distributions, divergences, kl, per_document, scaled

@@ -9,7 +9,7 @@ from tests.studies.lin2011.lin_world import GRID, chosen, clustering, documents,
 
 from qdrank.datasets.judged import Judged
 from qdrank.datasets.simulated.features import REFERENCE
-from qdrank.measures import average_precision
+from qdrank.measures.compute import average_precision
 from qdrank.rankers.documents import FoldDocuments
 from qdrank.store.tables import list_matrix
 from qdrank.studies.lin2011.bank import FoldBank, Key, gathered_shards

@@ -19,7 +19,7 @@ from qdrank.store import write
 from qdrank.store.schemas import shape_of
 from qdrank.studies.lin2011 import STUDY, figures, tables
 from qdrank.studies.lin2011.claims import TABLE2, declare
-from qdrank.studies.lin2011.methods import METHODS, NAIVE, PAPER, RANKSVM, SELECT, TRANSFORM, run
+from qdrank.studies.lin2011.methods import NAIVE, PAPER, RANKSVM, SELECT, TRANSFORM
 from qdrank.studies.lin2011.scoring import Bounds, clusters_summary, seed_choices, seed_runs, values_tables
 from qdrank.studies.lin2011.singles import choose_single
 from qdrank.studies.lin2011.tables import _place, gather
@@ -252,12 +252,3 @@ def test_the_place_is_judged_with_a_hundred_models():
     assert found["rise"].value == pytest.approx(np.repeat(best[:, [8]] - 0.8, 2, axis=1))
     assert found["fall"].value == pytest.approx(np.repeat(0.8 - best[:, [28]], 2, axis=1))
     assert _place(pd.DataFrame(rows).assign(ap=[best[0, :5]] * 60)) == {}
-
-
-def test_methods_that_are_run():
-    class Section:
-        random = True
-
-    assert run(Section()) == [method.name for method in METHODS]
-    Section.random = False
-    assert run(Section()) == [method.name for method in METHODS if not method.name.endswith("-random")]

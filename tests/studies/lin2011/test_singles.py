@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tests.studies.lin2011.lin_world import GRID, documents
 
-from qdrank.measures import average_precision
+from qdrank.measures.compute import average_precision
 from qdrank.rankers.documents import FoldDocuments
 from qdrank.store import read, write
 from qdrank.studies.lin2011.methods import RANKSVM

@@ -13,7 +13,7 @@ from qdrank.evaluation.measuring import measure_scores
 from qdrank.layout import query_offsets
 from qdrank.learners.atvt.estimator import ATVT
 from qdrank.learners.fitting import fit_seed
-from qdrank.measures import measure
+from qdrank.measures.compute import measure
 from qdrank.rankers.served import read_ranker
 from qdrank.store import read, write
 from qdrank.studies.zha2006.data import dcg, resolved, target_values

@@ -11,7 +11,7 @@ import ast
 import csv
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
 
@@ -23,29 +23,15 @@ from qdrank.errors import InputError
 SPLITS = ("train", "dev", "test")
 
 
-def read_beir(
-    folder: Path,
-    *,
-    corpus: str = "corpus.jsonl",
-    queries: str = "queries.jsonl",
-    qrels: Mapping[str, str] | None = None,
-) -> Collection:
-    """Read a collection in BEIR form; each file may be plain, .xz or .gz.
-
-    Parameters
-    ----------
-    folder : Path
-    corpus, queries : names of the files in ``folder``
-    qrels : mapping of split to file name, optional; default: those of ``qrels/{train,dev,test}.tsv`` that exist
-    """
+def read_beir(folder: Path) -> Collection:
+    """Read a collection in BEIR form; each file may be plain, .xz, .gz or .bz2."""
     folder, book = Path(folder), Notebook()
-    names = qrels if qrels is not None else _present(folder)
+    corpus, queries = folder / "corpus.jsonl", folder / "queries.jsonl"
     judged: dict[str | None, Iterator[Judgment]] = {
-        split: read_beir_judgments(folder / name) for split, name in names.items()
+        split: read_beir_judgments(folder / name) for split, name in _present(folder).items()
     }
-    asked, judgments = with_splits(read_queries(folder / queries), judged)
-    place = folder / corpus
-    return assemble(read_corpus(place, book), asked, judgments, book, place, folder / queries)
+    asked, judgments = with_splits(read_queries(queries), judged)
+    return assemble(read_corpus(corpus, book), asked, judgments, book, corpus, queries)
 
 
 def refuse_missing_files(folder: Path) -> None:

@@ -21,7 +21,7 @@ from typing import Literal, NamedTuple
 from qdrank.datasets import textfiles
 from qdrank.datasets.collections import trec
 from qdrank.datasets.collections.model import Collection, Document, Judgment, Notebook, Query, assemble
-from qdrank.datasets.collections.trec import read_topics
+from qdrank.datasets.collections.trec import number_of, read_topics
 from qdrank.errors import InputError
 from qdrank.registry import did_you_mean
 
@@ -48,8 +48,6 @@ class SmartForm:
     queries_by : {"id", "position"}
         Whether the judgments name a query by its ``.I`` or by its position in the file (Cranfield).
     title_in_text : whether ``.W`` opens with the title, which is then taken off
-    code_minus_1 : {"drop", "irrelevant", "relevant"}
-        What to do with Cranfield's unexplained code -1, one per query: leave the pair unjudged, grade 0 or grade 1.
     encoding : of documents and queries
     """
 
@@ -59,7 +57,6 @@ class SmartForm:
     judgments: Judgments = "listed"
     queries_by: Literal["id", "position"] = "id"
     title_in_text: bool = False
-    code_minus_1: Literal["drop", "irrelevant", "relevant"] = "drop"
     encoding: str = "utf-8"
 
 
@@ -179,24 +176,20 @@ def _judgments(path: Path, form: SmartForm, book: Notebook) -> Iterator[Judgment
     elif how == "rows":
         judgments = read_rows(path)
     else:
-        judgments = _columns(path, how, form, book)
+        judgments = _columns(path, how, book)
     # Judgments write 01 where records write 1.
     return (
-        judgment._replace(query_id=_number(judgment.query_id), doc_id=_number(judgment.doc_id))
+        judgment._replace(query_id=number_of(judgment.query_id), doc_id=number_of(judgment.doc_id))
         for judgment in judgments
     )
 
 
-def _number(name: str) -> str:
-    return name.lstrip("0") or name
-
-
-def _columns(path: Path, how: str, form: SmartForm, book: Notebook) -> Iterator[Judgment]:
+def _columns(path: Path, how: str, book: Notebook) -> Iterator[Judgment]:
     """Judgments with one document per line."""
     for number, columns in textfiles.rows(path, (2, 4, 5) if how == "listed" else (3,)):
         grade: int | None = 1
         if how == "cranfield":
-            grade = _cranfield_grade(columns, form, path, number, book)
+            grade = _cranfield_grade(columns, path, number, book)
         elif how == "graded":
             grade = textfiles.integer(columns[2], "grade", path, number)
         if grade is not None:
@@ -231,12 +224,15 @@ def _told_apart(path: Path) -> Judgments:
     return "rows"
 
 
-def _cranfield_grade(columns: list[str], form: SmartForm, path: Path, line: int, book: Notebook) -> int | None:
-    """Cranfield's codes run backwards: 1 a complete answer ... 4 minimal interest, 5 none; the grade is 5 - code."""
+def _cranfield_grade(columns: list[str], path: Path, line: int, book: Notebook) -> int | None:
+    """Cranfield's codes run backwards: 1 a complete answer ... 4 minimal interest, 5 none; the grade is 5 - code.
+
+    What -1, one per query, means is not explained: the pair stays unjudged.
+    """
     code = textfiles.integer(columns[2], "code", path, line)
     if code == -1:
-        book.add(f"code -1: {form.code_minus_1}", " ".join(columns[:2]), path)
-        return {"drop": None, "irrelevant": 0, "relevant": 1}[form.code_minus_1]
+        book.add("code -1: drop", " ".join(columns[:2]), path)
+        return None
     if not 1 <= code <= 5:
         raise InputError("the code is not 1 to 5 or -1", file=path, line=line, found=columns[2])
     return 5 - code
@@ -283,26 +279,13 @@ def _time_blocks(path: Path, marker: str) -> Iterator[tuple[int, str, str]]:
         yield start, name, " ".join(" ".join(text).split())
 
 
-def read_ohsumed(
-    folder: Path,
-    *,
-    documents: Iterable[str] = ("ohsumed.88-91",),
-    queries: str = "query.ohsu.1-63",
-    qrels: str = "qrels.ohsu.88-91",
-    topic_fields: tuple[str, ...] = ("title", "desc"),
-) -> Collection:
-    """Read OHSUMED in TREC-9's form.
-
-    Parameters
-    ----------
-    documents : names of files in ``folder``
-    topic_fields : tuple of {"title", "desc"}; the fields that make up the query's text
-    """
+def read_ohsumed(folder: Path) -> Collection:
+    """Read OHSUMED in TREC-9's form; a query's text is its title and its description."""
     folder, book = Path(folder), Notebook()
-    places = [folder / name for name in documents]
-    records = (document for place in places for document in _documents(place, book))
-    asked = list(read_topics(folder / queries, topic_fields))
-    return assemble(_distinct(records, places[0]), asked, _ohsumed_judgments(folder / qrels), book, places[0])
+    place = folder / "ohsumed.88-91"
+    asked = read_topics(folder / "query.ohsu.1-63", ("title", "desc"))
+    judgments = _ohsumed_judgments(folder / "qrels.ohsu.88-91")
+    return assemble(_distinct(_documents(place, book), place), asked, judgments, book, place)
 
 
 def _documents(path: Path, book: Notebook) -> Iterator[Document]:

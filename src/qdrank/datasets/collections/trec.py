@@ -100,7 +100,7 @@ def read_topics(path: Path, topic_fields: Sequence[str] = ("title",), *, encodin
     seen: dict[str, int] = {}
     for line, block in _blocks(path, "top", encoding):
         fields = {match[1].lower(): _without_markup(_LABEL.sub("", match[2])) for match in _FIELD.finditer(block)}
-        query_id = _number(fields.get("num", ""))
+        query_id = number_of(fields.get("num", ""))
         if not query_id or len(query_id.split()) > 1 or query_id in seen:
             again = f"the number of the query is used in line {seen.get(query_id)} already"
             problem = again if query_id in seen else "the query has no number"
@@ -155,8 +155,9 @@ def _without_markup(text: str) -> str:
 
 
 def _numbered(path: Path) -> Iterator[Judgment]:
-    return (judgment._replace(query_id=_number(judgment.query_id)) for judgment in read_judgments(path))
+    return (judgment._replace(query_id=number_of(judgment.query_id)) for judgment in read_judgments(path))
 
 
-def _number(name: str) -> str:
+def number_of(name: str) -> str:
+    """A number as it is compared: 01 is 1."""
     return name.lstrip("0") or name

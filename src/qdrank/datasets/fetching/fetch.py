@@ -12,13 +12,13 @@ from typing import Any
 from qdrank.datasets.fetching.contents import LARGEST_DOWNLOAD, check, checked_blocks, extract, opened, sha256
 from qdrank.datasets.fetching.download import PATIENT, Expected, Patience, download
 from qdrank.datasets.fetching.presence import Found, download_folder, instruction, locate
-from qdrank.datasets.sources import Archive, Content, DataFile, Dataset, load
+from qdrank.datasets.sources import Archive, Content, DataFile, Source, load
 from qdrank.errors import AnyPath, InputError
 from qdrank.store.atomic import atomic_path, write_text
 
 
 def fetch(
-    dataset: Dataset,
+    dataset: Source,
     name: str,
     destination: AnyPath | None = None,
     *,
@@ -58,19 +58,17 @@ def fetch(
 
 
 def fetch_all(
-    dataset: Dataset,
+    dataset: Source,
     destination: AnyPath | None = None,
     *,
     mirror: AnyPath | None = None,
     downloads: AnyPath | None = None,
-    optional: bool = False,
     patience: Patience = PATIENT,
 ) -> dict[str, Path]:
-    """Fetch every required file, and with ``optional`` the others too; name to path."""
-    files = dataset.files if optional else dataset.required
+    """Fetch every required file; name to path."""
     return {
         file.name: fetch(dataset, file.name, destination, mirror=mirror, downloads=downloads, patience=patience)
-        for file in files
+        for file in dataset.required
     }
 
 
@@ -86,7 +84,7 @@ def fetch_listed(dataset: str, path: AnyPath, *, config: Mapping[str, Any], log:
     write_text(path, json.dumps({name: str(file) for name, file in files.items()}, indent=1) + "\n")
 
 
-def _downloaded(dataset: Dataset, file: DataFile, folder: Path, patience: Patience) -> Found:
+def _downloaded(dataset: Source, file: DataFile, folder: Path, patience: Patience) -> Found:
     """The file, or the archive with it, from its addresses."""
     how = instruction(dataset, folder.parent)
     if not dataset.addresses(file):
@@ -106,7 +104,7 @@ def _expected(contents: Sequence[Content | Archive]) -> Expected:
     return Expected(tuple(digests), tuple(sizes) if len(sizes) == len(contents) else ())
 
 
-def _bring(dataset: Dataset, file: DataFile, source: Found, target: Path) -> None:
+def _bring(dataset: Source, file: DataFile, source: Found, target: Path) -> None:
     """Write the content of the located file to ``target``, if it passes its check."""
     if source.path == target:
         check(target, file)

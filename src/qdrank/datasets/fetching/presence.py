@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from qdrank.datasets.sources import DataFile, Dataset
+from qdrank.datasets.sources import DataFile, Dataset, Source
+from qdrank.datasets.textfiles import find
 from qdrank.errors import AnyPath, InputError
 
-COMPRESSIONS = ("", ".xz", ".gz", ".bz2")
 DOWNLOADS = Path("resources") / "downloads"
 
 
@@ -35,7 +35,7 @@ class Availability:
         return self.present or self.downloadable
 
 
-def download_folder(dataset: Dataset, downloads: AnyPath | None = None) -> Path:
+def download_folder(dataset: Source, downloads: AnyPath | None = None) -> Path:
     """Folder of the data set's files: its name, in ``resources/downloads`` by default."""
     return Path(downloads if downloads is not None else DOWNLOADS) / dataset.name
 
@@ -51,23 +51,17 @@ def mirror_root(mirror: AnyPath | None = None) -> Path | None:
     return root
 
 
-def compressed(path: Path) -> Path | None:
-    """``path``, or the compressed form beside it (.xz, .gz, .bz2), or None."""
-    places = (path.with_name(path.name + suffix) for suffix in COMPRESSIONS)
-    return next((place for place in places if place.is_file()), None)
-
-
 def locate(
-    dataset: Dataset, name: str, *, mirror: AnyPath | None = None, downloads: AnyPath | None = None
+    dataset: Source, name: str, *, mirror: AnyPath | None = None, downloads: AnyPath | None = None
 ) -> Found | None:
     """Where the file ``name`` is: among the downloads, else in the mirror, else in a downloaded archive, else None."""
     file, folder = dataset.file(name), download_folder(dataset, downloads)
     for place in _hand_placed(dataset, file, folder):
-        path = compressed(place)
+        path = find(place)
         if path:
             return Found(path, "downloaded")
     root = mirror_root(mirror)
-    path = compressed(root / file.mirror) if root and file.mirror else None
+    path = find(root / file.mirror) if root and file.mirror else None
     if path:
         return Found(path, "mirror")
     if file.archive and (folder / file.archive).is_file():
@@ -75,7 +69,7 @@ def locate(
     return None
 
 
-def _hand_placed(dataset: Dataset, file: DataFile, folder: Path) -> Iterator[Path]:
+def _hand_placed(dataset: Source, file: DataFile, folder: Path) -> Iterator[Path]:
     """Places where a user who unpacked the publisher's package by hand may have put the file."""
     yield folder / file.name
     for inner in ("", *dataset.folders):
@@ -83,7 +77,7 @@ def _hand_placed(dataset: Dataset, file: DataFile, folder: Path) -> Iterator[Pat
 
 
 def status(
-    dataset: Dataset, *, mirror: AnyPath | None = None, downloads: AnyPath | None = None
+    dataset: Source, *, mirror: AnyPath | None = None, downloads: AnyPath | None = None
 ) -> dict[str, Found | None]:
     """Where each file of the data set is."""
     return {file.name: locate(dataset, file.name, mirror=mirror, downloads=downloads) for file in dataset.files}
@@ -108,7 +102,7 @@ def _some(files: list[DataFile], limit: int = 3) -> str:
     return names if len(files) <= limit else f"{names} and {len(files) - limit} more"
 
 
-def instruction(dataset: Dataset, downloads: AnyPath | None = None) -> str:
+def instruction(dataset: Source, downloads: AnyPath | None = None) -> str:
     """How to get the data set by hand: where to go, what to accept, which file, where to put it."""
     if dataset.instruction is None:
         return "nothing is needed: the data set is simulated"

@@ -21,7 +21,7 @@ from qdrank.datasets.runs.rows import read_groups
 from qdrank.datasets.textfiles import lines
 from qdrank.errors import AnyPath, InputError, placed
 from qdrank.layout import FloatArray
-from qdrank.measures import measure
+from qdrank.measures.compute import measure
 from qdrank.store import write
 
 #: BEIR's names of the parts of a fixed split, and ours.

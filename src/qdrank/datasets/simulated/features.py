@@ -13,12 +13,13 @@ as the paper's classifier guesses its types from the words of the query.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field
 
-from qdrank.datasets.simulated.settings import changed_settings
+from qdrank.datasets.simulated.settings import Count, Deviation, Documents, SplitWorld
 from qdrank.errors import InputError
 from qdrank.layout import FloatArray, IntArray, query_index
 from qdrank.registry import did_you_mean
@@ -44,44 +45,29 @@ RICHNESS = 0.4
 GRID = 2.0**-12
 
 
-@dataclass(frozen=True, kw_only=True)
-class Simulation:
+class Simulation(SplitWorld):
     """What to simulate; the defaults have the size of the paper's Dataset 1.
 
     How large the effect is in the paper's own data cannot be known: its figures have no numbers. ``locality`` sets it here, and
     ``cues`` sets how well query types can be guessed, near the paper's 60 %.
     """
 
-    train: int = 1500
-    vali: int = 400
-    test: int = 400
-    features: int = 200
-    documents: tuple[int, int] = (30, 50)
-    """Fewest and most documents of a query."""
-    locality: float = 0.5
+    features: Count = 200
+    documents: Documents = (30, 50)
+    locality: Deviation = 0.5
     """Deviation of the weights that vary with the query, relative to the common ones; 0 is the negative control."""
-    noise: float = 1.5
+    noise: Deviation = 1.5
     """Deviation of the noise in the grades, relative to what the features explain."""
-    smoothness: float = 1.5
+    smoothness: Annotated[float, Field(gt=0)] = 1.5
     """Distance in the latent plane over which weights change; the types are 1.7 apart."""
-    spread: float = 0.55
+    spread: Deviation = 0.55
     """Deviation of the queries of a type around its corner: larger means softer borders."""
-    looks: float = 0.35
+    looks: Deviation = 0.35
     """Deviation of the feature means over the plane, relative to that of the documents of one query."""
-    blur: float = 0.25
+    blur: Deviation = 0.25
     """Deviation of the feature means that has nothing to do with the position."""
-    cues: float = 0.8
+    cues: Deviation = 0.8
     """Clearness of the query columns as signs of the type."""
-
-    def __post_init__(self) -> None:
-        low, high = self.documents
-        if not 1 <= low <= high:
-            raise InputError(f"documents: from {low} to {high} a query is no range", fix="for instance [30, 50]")
-        if self.smoothness <= 0:
-            raise InputError(f"smoothness must be above 0, not {self.smoothness}")
-        for name in ("train", "vali", "test", "features", "locality", "noise", "spread", "looks", "blur", "cues"):
-            if not getattr(self, name) >= (name in ("train", "features")):
-                raise InputError(f"{name} is too small: {getattr(self, name)}")
 
 
 SIMULATIONS: dict[str, Simulation] = {
@@ -120,7 +106,7 @@ def simulate(what: str | Simulation = "sim1", seed: int = 0, **changes: Any) -> 
     seed : seed of the draw; another seed is another world (weights and feature means too), not another sample
     **changes : settings that differ, for instance ``locality=0`` for the negative control
     """
-    settings = simulation_settings(what, changes)
+    settings = simulation_settings(what, changes | {"seed": seed})
     world, queries, documents, grades = (np.random.default_rng(s) for s in np.random.SeedSequence(seed).spawn(4))
     kind, latent = _positions(settings, queries)
     columns = _query_columns(settings, kind, queries)
@@ -146,14 +132,13 @@ def simulation_settings(what: str | Simulation, changes: dict[str, Any]) -> Simu
     """Settings of a simulated data set, some changed; an unknown name is the user's error."""
     if isinstance(what, str) and what not in SIMULATIONS:
         raise InputError(f"unknown simulated data set {what!r}", fix=did_you_mean(what, list(SIMULATIONS)))
-    return changed_settings(SIMULATIONS[what] if isinstance(what, str) else what, changes)
+    return (SIMULATIONS[what] if isinstance(what, str) else what).changed(changes)
 
 
 def _positions(settings: Simulation, rng: np.random.Generator) -> tuple[IntArray, FloatArray]:
     """Type (0, 1, 2) and position of every query."""
-    n = settings.train + settings.vali + settings.test
-    kind = rng.integers(len(TYPES), size=n)
-    return kind, CORNERS[kind] + settings.spread * rng.standard_normal((n, 2))
+    kind = rng.integers(len(TYPES), size=settings.queries)
+    return kind, CORNERS[kind] + settings.spread * rng.standard_normal((len(kind), 2))
 
 
 def _query_columns(settings: Simulation, kind: IntArray, rng: np.random.Generator) -> NDArray[np.float32]:
@@ -237,7 +222,7 @@ def rounded(values: FloatArray) -> NDArray[np.float32]:
     return (np.rint(values / GRID) * GRID).astype(np.float32)
 
 
-def names_of(settings: Simulation, offsets: IntArray) -> dict[str, Any]:
+def names_of(settings: SplitWorld, offsets: IntArray) -> dict[str, Any]:
     """Ids and parts of queries and documents."""
     sizes = {"train": settings.train, "vali": settings.vali, "test": settings.test}
     query_part = np.repeat(np.array(list(sizes)), list(sizes.values()))

@@ -15,15 +15,14 @@ run 0 is the better one for t = 1, run 1 for t = -1, and a weight per query gain
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from pydantic import Field, ValidationInfo, field_validator
 
 from qdrank.datasets.runs.model import Qrels, Run
-from qdrank.datasets.simulated.features import Simulated, Simulation, names_of, rounded
-from qdrank.datasets.simulated.settings import changed_settings
-from qdrank.errors import InputError
+from qdrank.datasets.simulated.features import Simulated, names_of, rounded
+from qdrank.datasets.simulated.settings import Count, Deviation, Documents, Share, SplitWorld, World
 from qdrank.layout import FloatArray, IntArray, query_index
 
 #: Scale and offset of the maps; all grades are between 0 and 4.
@@ -32,28 +31,18 @@ MAPS = np.array([[1, 0], [1, 1], [1, 2], [2, 0]])
 _BORDERS = (0.2533471031, 1.0364333895)
 
 
-@dataclass(frozen=True, kw_only=True)
-class AffineCopies:
+class AffineCopies(SplitWorld):
     """What to simulate."""
 
-    train: int = 300
-    vali: int = 100
-    test: int = 200
-    features: int = 20
-    documents: tuple[int, int] = (15, 30)
-    """Fewest and most documents of a query."""
-    noise: float = 0.7
+    train: Count = 300
+    vali: Annotated[int, Field(ge=0)] = 100
+    test: Annotated[int, Field(ge=0)] = 200
+    features: Annotated[int, Field(ge=2)] = 20
+    documents: Documents = (15, 30)
+    noise: Deviation = 0.7
     """Deviation of the noise in the merits, relative to what the features explain."""
-    shift: float = 2.0
+    shift: Deviation = 2.0
     """Deviation by query of the latter half of the features, relative to that of the documents of one query."""
-
-    def __post_init__(self) -> None:
-        low, high = self.documents
-        if not 1 <= low <= high:
-            raise InputError(f"documents: from {low} to {high} a query is no range", fix="for instance [15, 30]")
-        for name, least in {"train": 1, "vali": 0, "test": 0, "features": 2, "noise": 0, "shift": 0}.items():
-            if not getattr(self, name) >= least:
-                raise InputError(f"{name} is too small: {getattr(self, name)}")
 
 
 def simulate_affine(seed: int = 0, **changes: Any) -> Simulated:
@@ -64,9 +53,9 @@ def simulate_affine(seed: int = 0, **changes: Any) -> Simulated:
     seed : seed of the draw; another seed is another rule
     **changes : fields of `AffineCopies` that differ, for instance ``shift=0``
     """
-    settings = changed_settings(AffineCopies(), changes)
+    settings = AffineCopies().changed(changes | {"seed": seed})
     world, queries, documents, grades = (np.random.default_rng(s) for s in np.random.SeedSequence(seed).spawn(4))
-    n = settings.train + settings.vali + settings.test
+    n = settings.queries
     maps = MAPS[queries.integers(len(MAPS), size=n)]
     low, high = settings.documents
     offsets = np.concatenate([[0], np.cumsum(documents.integers(low, high + 1, size=n))]).astype(np.int64)
@@ -81,7 +70,7 @@ def simulate_affine(seed: int = 0, **changes: Any) -> Simulated:
     return Simulated(
         X=rounded(X),
         y=(offset[of] + scale[of] * merit).astype(np.int8),
-        **names_of(Simulation(train=settings.train, vali=settings.vali, test=settings.test), offsets),
+        **names_of(settings, offsets),
         types=np.array([f"scale {a}, offset {b}" for a, b in maps]),
         query_columns=np.empty((n, 0), dtype=np.float32),
         latent=maps.astype(np.float64),
@@ -103,28 +92,25 @@ def _merit(utility: FloatArray, noise: float, rng: np.random.Generator) -> IntAr
     return merit
 
 
-@dataclass(frozen=True, kw_only=True)
-class TwoRuns:
+class TwoRuns(World):
     """What to simulate."""
 
-    queries: int = 2000
-    documents: int = 40
+    queries: Count = 2000
+    documents: Count = 40
     """Documents of a query."""
-    relevant: int = 6
+    relevant: Count = 6
     """How many of them are relevant."""
-    dependence: float = 0.5
+    dependence: Share = 0.5
     """d, 0 to 1: how much the better run depends on the query."""
-    topics: int = 4
+    topics: Count = 4
     """Topics of each type, whose documents its queries share."""
 
-    def __post_init__(self) -> None:
-        for name, least in {"queries": 1, "documents": 1, "relevant": 1, "topics": 1}.items():
-            if not getattr(self, name) >= least:
-                raise InputError(f"{name} is too small: {getattr(self, name)}")
-        if self.relevant > self.documents:
-            raise InputError(f"relevant is above the number of documents: {self.relevant} of {self.documents}")
-        if not 0 <= self.dependence <= 1:
-            raise InputError(f"dependence must lie between 0 and 1: {self.dependence}")
+    @field_validator("relevant")
+    @classmethod
+    def _among_the_documents(cls, relevant: int, others: ValidationInfo) -> int:
+        if relevant > others.data.get("documents", relevant):
+            raise ValueError("a query has fewer documents")
+        return relevant
 
 
 def two_runs(seed: int = 1, **changes: Any) -> tuple[list[Run], Qrels]:
@@ -135,7 +121,7 @@ def two_runs(seed: int = 1, **changes: Any) -> tuple[list[Run], Qrels]:
     seed : of everything random
     **changes : fields of `TwoRuns` that differ, for instance ``dependence=0``
     """
-    settings = changed_settings(TwoRuns(), changes)
+    settings = TwoRuns().changed(changes | {"seed": seed})
     queries, documents, topics = settings.queries, settings.documents, settings.topics
     rng = np.random.default_rng(seed)
     kind = np.where(np.arange(queries) % 2, 1.0, -1.0)

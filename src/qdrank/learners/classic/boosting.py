@@ -99,6 +99,11 @@ class RankBoost(Learner):
         return self._keep(chosen[: choice.best_round])
 
     @property
+    def rounds_(self) -> int:
+        """Number of rounds that were kept."""
+        return len(self.alphas_)
+
+    @property
     def n_features_in_(self) -> int:
         """Number of features of the documents that the learner was fitted to; a record does not store it."""
         return int(self._n_features)
@@ -196,6 +201,8 @@ class AdaRank(LinearLearner):
     rounds: int = 500
     measure: str = "ap"
     seed: int = 1
+    rounds_: int = field(init=False, repr=False)
+    """Number of rounds that were kept."""
 
     def fit(
         self,
@@ -223,8 +230,9 @@ class AdaRank(LinearLearner):
             scores += alpha * X[:, feature]
             weights = np.exp(-measure([self.objective], grades, scores, offsets)[self.objective])
             weights /= weights.sum()
-        self.coef_ = np.zeros(X.shape[1])
-        for feature, alpha in chosen[: choice.best_round]:
+        kept = chosen[: choice.best_round]
+        self.coef_, self.rounds_ = np.zeros(X.shape[1]), len(kept)
+        for feature, alpha in kept:
             self.coef_[feature] += alpha
         return self
 

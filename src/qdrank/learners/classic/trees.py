@@ -110,6 +110,11 @@ class BoostedTrees(Learner):
         return tree_scores(self._trees(), features, threads_given())
 
     @property
+    def rounds_(self) -> int:
+        """Number of rounds that were kept."""
+        return int(self._trees().num_trees())
+
+    @property
     def n_features_in_(self) -> int:
         """Number of features of the documents that the trees were grown on."""
         return int(self._trees().num_feature())

@@ -24,13 +24,14 @@ from qdrank.layout import FloatArray
 from qdrank.learners.ranksvm.local import LocalModels, TrainingBase, train_block
 from qdrank.queries.artifacts import load_neighbours
 from qdrank.queries.graph import metric_with
+from qdrank.queries.neighbours import TrainingQueries
 from qdrank.queries.sizes import Setting, neighbour_count
 from qdrank.rankers.base import QueryRanker, Validation
 from qdrank.rankers.documents import seen
 from qdrank.rankers.knn import random_neighbours
 from qdrank.rankers.local_ranker import LocalRanker
 from qdrank.rankers.one_model import LinearRanker
-from qdrank.rankers.ready import ReadyModels, TrainingSpace
+from qdrank.rankers.ready import ReadyModels
 from qdrank.store import read
 from qdrank.studies.geng2008.global_models import global_weights
 from qdrank.studies.geng2008.local_models import LOCAL_SHAPE, ModelBank
@@ -80,7 +81,7 @@ class OnlineRanker(LocalRanker):
         m = len(self.vectors_)
         k = neighbour_count(self.k, m)
         if self.random is None:
-            near = np.sort(self.space.neighbourhood(self.space.point(vector), k))
+            near = np.sort(self.space.nearest(vector[None, :], k).rows[0])
         elif query_id is None:
             raise InputError("random neighbours are drawn by query id", fix="give the ids of the queries")
         else:
@@ -88,9 +89,9 @@ class OnlineRanker(LocalRanker):
         return train_block(self._prepared(), near[None, :], tol=self.tol)
 
     @cached_property
-    def space(self) -> TrainingSpace:
+    def space(self) -> TrainingQueries:
         """The training queries as points."""
-        return TrainingSpace(self.vectors_, self.query_id_, metric_with(self.metric, self.map_))
+        return TrainingQueries(self.vectors_, self.query_id_, metric_with(self.metric, self.map_))
 
     def _trained_base(self, prox: FloatArray | None = None) -> TrainingBase:
         base = super()._trained_base(prox)

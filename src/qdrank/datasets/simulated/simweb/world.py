@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from qdrank.datasets.collections.model import Collection, Documents, JudgedPairs, Note, Notebook, Query
 from qdrank.datasets.simulated.features import BORDERS, RICHNESS
-from qdrank.datasets.simulated.settings import QUERY_KINDS, WebSimulation, changed_settings
+from qdrank.datasets.simulated.settings import QUERY_KINDS, WebSimulation
 from qdrank.datasets.simulated.simweb.pages import (
     GENERAL,
     Pages,
@@ -205,7 +205,7 @@ def simulate_web(seed: int = 0, settings: WebSimulation | None = None, **changes
         Settings that differ, for instance ``one_rule=True`` for the negative control, which has the same pages,
         queries and candidates.
     """
-    settings = changed_settings(settings or WebSimulation(), changes)
+    settings = (settings or WebSimulation()).changed(changes | {"seed": seed})
     pages_rng, queries_rng, order_rng, grades_rng = map(np.random.default_rng, np.random.SeedSequence(seed).spawn(4))
     web = _make_web(settings, pages_rng)
     asked = make_queries(settings, web.sites, web.pages, web.vocabulary, queries_rng)

@@ -1,0 +1,120 @@
+"""Encoding the texts of a collection in blocks of fixed size, so that a run that goes on makes only what is missing."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from time import monotonic
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from qdrank.datasets.collections.model import Collection, judged_queries_of
+from qdrank.errors import AnyPath
+from qdrank.store import open_artifact, read, write, writing
+from qdrank.store.tables import list_column
+from qdrank.text.encoder import Encoder
+from qdrank.text.encoder_form import encoder_form
+from qdrank.text.encoder_vectors import TextVectors, text_vectors
+from qdrank.text.extract import read_collection
+
+#: Texts that are encoded together. Which texts share a block does not depend on the number of jobs.
+BLOCK = 1024
+
+
+class Text(NamedTuple):
+    """A text to encode; ``kind`` is query, document or title."""
+
+    kind: str
+    id: str
+    text: str
+
+
+def texts_of(collection: Collection) -> list[Text]:
+    """The texts of a collection: queries with judgments, documents (title and body), and titles."""
+    documents = collection.documents
+    titles, bodies = (documents.fields.get(name, [""] * len(documents)) for name in ("title", "body"))
+    whole = [f"{title} {body}".strip() for title, body in zip(titles, bodies, strict=True)]
+    return [
+        *(Text("query", query.query_id, query.text) for query in judged_queries_of(collection)),
+        *(Text("document", *one) for one in zip(documents.doc_id, whole, strict=True)),
+        *(Text("title", *one) for one in zip(documents.doc_id, titles, strict=True) if one[1]),
+    ]
+
+
+def blocks_of(texts: Sequence[Text]) -> list[Sequence[Text]]:
+    """The texts in blocks of fixed size."""
+    return [texts[start : start + BLOCK] for start in range(0, len(texts), BLOCK)]
+
+
+def encoded(encoder: Encoder, texts: Sequence[Text]) -> pa.Table:
+    """The artifact ``vectors`` of some texts."""
+    asked = np.array([text.kind == "query" for text in texts], dtype=bool)
+    queries = encoder.encode([text.text for text in texts if text.kind == "query"], "queries")
+    vectors = np.empty((len(texts), queries.shape[1]), dtype=np.float32)
+    vectors[asked] = queries
+    vectors[~asked] = encoder.encode([text.text for text in texts if text.kind != "query"], "documents")
+    columns = [pa.array([getattr(text, name) for text in texts], pa.string()) for name in ("kind", "id")]
+    return pa.table([*columns, list_column(vectors)], names=["kind", "id", "vector"])
+
+
+def kept_vectors(
+    encoder: Encoder, collection: Collection, folder: Path, told: Callable[[str], object] = lambda _: None
+) -> TextVectors:
+    """Vectors of a collection; blocks that an earlier call left in ``folder`` are read. ``told`` hears how far it is."""
+    blocks, began, made = blocks_of(texts_of(collection)), monotonic(), 0
+    paths = [folder / f"{_key(encoder, block)}.parquet" for block in blocks]
+    missing = [place for place, path in enumerate(paths) if not path.exists()]
+    folder.mkdir(parents=True, exist_ok=True)
+    for made, place in enumerate(missing, 1):
+        write(paths[place], "vectors", encoded(encoder, blocks[place]))
+        left = (monotonic() - began) / made * (len(missing) - made)
+        told(f"encoded {made:,} of {len(missing):,} blocks of texts, {left / 60:.0f} minutes left")
+    return text_vectors([read(path, "vectors") for path in paths], collection.documents.doc_id)
+
+
+def _key(encoder: Encoder, texts: Sequence[Text]) -> str:
+    """Digest of an encoder and of texts."""
+    sha256 = hashlib.sha256(encoder.form.digest.encode())
+    for part in (part.encode() for text in texts for part in text):
+        sha256.update(len(part).to_bytes(8, "little") + part)
+    return sha256.hexdigest()[:32]
+
+
+def write_shard(
+    path: AnyPath,
+    shard: tuple[int, int],
+    *,
+    source: Mapping[str, Any],
+    encoder: Mapping[str, Any],
+    log: Callable[..., object],
+) -> None:
+    """Write the vectors of one share of a collection's blocks.
+
+    Parameters
+    ----------
+    shard : number of the share, from 0, and of how many
+    source : arguments of `qdrank.text.extract.read_collection`
+    encoder : arguments of `qdrank.text.encoder_form.encoder_form`
+    """
+    number, total = shard
+    blocks = blocks_of(texts_of(read_collection(**source)))
+    mine = blocks[number * len(blocks) // total : (number + 1) * len(blocks) // total]
+    made, began = Encoder(encoder_form(**encoder)), monotonic()
+    with writing(path, "vectors") as writer:
+        writer.append(encoded(made, []))
+        for done, block in enumerate(mine, 1):
+            writer.append(encoded(made, block))
+            left = (monotonic() - began) / done * (len(mine) - done)
+            log("encoded %d of %d blocks of texts, %.0f minutes left", done, len(mine), left / 60)
+
+
+def gather_vectors(files: Mapping[str, Sequence[str]], out: Mapping[str, str]) -> None:
+    """Put the shares of a collection together, in order."""
+    with writing(out["vectors"], "vectors") as writer:
+        for path in files["shards"]:
+            with open_artifact(path, "vectors") as shard:
+                for group in range(shard.num_row_groups):
+                    writer.append(shard.read_row_group(group))
