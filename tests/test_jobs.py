@@ -6,7 +6,7 @@ import pytest
 from qdrank.cli import main
 from qdrank.errors import InputError
 from qdrank.jobs import SAID_LAST, blas_kernel, job, prepare_environment, processor_flags, seconds
-from qdrank.workflow.mistakes import expect_mistakes, last_words
+from qdrank.workflow.start import expect_mistakes, last_words
 
 
 def test_a_job_logs(tmp_path: Path) -> None:

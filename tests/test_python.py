@@ -89,14 +89,14 @@ def test_fused_and_advised(given, capsys):
 @pytest.mark.parametrize(
     ("run", "problem"),
     [
-        (pd.DataFrame({"qid": ["q1"], "score": [1.0]}), "no column doc_id"),
+        (pd.DataFrame({"qid": ["q1"], "score": [1.0]}), "no column of the document"),
         (
             pd.DataFrame({"qid": ["q1", "q1"], "docno": ["d1", "d1"], "score": [1.0, 2.0]}),
-            "query q1 has document d1 twice",
+            "document d1 comes again for query q1",
         ),
-        ({"q1": {"d1": float("nan")}}, "a score is not a number"),
-        ({}, "a run without rows"),
-        ([1, 2], "cannot be read from list"),
+        ({"q1": {"d1": float("nan")}}, "the score is not a number"),
+        ({}, "has no documents"),
+        ([1, 2], "no scores can be read from it"),
     ],
 )
 def test_wrong_input_is_our_error(given, run, problem):

@@ -26,7 +26,7 @@ _KERNELS: dict[str, tuple[str, set[str]]] = {
 """OpenBLAS kernel for every processor of an architecture, and the instructions that it needs."""
 _GIVEN = "QDRANK_THREADS"
 MISTAKES = Path(".snakemake", "qdrank-mistakes")
-"""Where failed jobs leave their words, each in a file: the log's path, then the words (`qdrank.workflow.mistakes`)."""
+"""Where failed jobs leave their words, each in a file: the log's path, then the words (`qdrank.workflow.start`)."""
 SAID_LAST = "QDRANK_SAID_LAST"
 """Variable that says that the run these jobs belong to ends with their words."""
 _FORMAT = "%(asctime)s %(message)s"

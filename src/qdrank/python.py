@@ -1,6 +1,7 @@
 """What the commands for runs and judgments do, in Python: `evaluate`, `compare`, `fuse`, `advise`, `retrieve`.
 
-Runs and judgments are paths, dictionaries ``{query: {document: number}}``, or DataFrames (columns such as qid, docno, score).
+Runs and judgments are paths, dictionaries ``{query: {document: number}}``, DataFrames (columns such as qid, docno, score), or
+what another tool answers (`qdrank.datasets.runs.contents.FORMS`).
 Measures are named as ir_measures spells them, or are its objects. What comes back prints as the command does, has ``.frame()``,
 and is a table in a notebook. Wrong input raises `qdrank.errors.InputError`.
 """

@@ -127,6 +127,33 @@ def test_the_files_for_a_build(folder, capsys):
     assert gate(folder, capsys, "new", "old", "--json", folder / "no" / "such")[0] == 2
 
 
+@pytest.mark.parametrize(
+    ("runs", "options", "status", "tags"),
+    [
+        (("old", "new"), "", 0, [None, None]),
+        (("new", "old"), "", 1, ["failure", "failure"]),
+        (("new", "half"), "--cannot-tell pass", 3, ["failure", "failure"]),
+        (("old", "few"), "--missing skip", 3, ["failure", None]),
+        (("old", "few"), "--missing skip --cannot-tell fail", 1, ["failure", None]),
+        (("old", "few"), "--missing skip --cannot-tell pass", 0, ["skipped", None]),
+        (("old", "no-such"), "", 2, ["error"]),
+    ],
+)
+def test_the_report_shows_what_stopped_the_build(folder, capsys, runs, options, status, tags):
+    few = (folder / "new").read_text().splitlines(keepends=True)[: 20 * ROWS]
+    (folder / "few").write_text("".join(few).replace(" new", " few"))
+    found, out = gate(
+        folder, capsys, *runs, "--measure", "RR@10", "--measure", "AP", *options.split(), "--junit", folder / "x"
+    )
+    suite = ElementTree.parse(folder / "x").getroot()
+    shown = [next((child for child in case if child.tag != "system-out"), None) for case in suite]
+    assert (found, [None if one is None else one.tag for one in shown]) == (status, tags)
+    counts = [int(suite.get(name)) for name in ("tests", "failures", "errors", "skipped")]
+    assert counts == [len(tags), *(tags.count(tag) for tag in ("failure", "error", "skipped"))]
+    if tags[0]:
+        assert shown[0].get("message").split()[-1] in out
+
+
 # ---- documents that nobody judged ----------------------------------------------------------------------------------------
 
 

@@ -4,9 +4,10 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
+from qdrank.datasets.columns import topics_table
 from qdrank.datasets.judged import Judged, load_judged, load_roles
 from qdrank.errors import InputError
-from qdrank.store import write, writing
+from qdrank.store import read, write, writing
 from qdrank.store.tables import ROW_GROUP_SIZE
 
 
@@ -159,3 +160,19 @@ def test_a_query_in_two_places_is_refused(tmp_path):
             writer.append(FIVE.to_table())
     with pytest.raises(InputError, match="two places"):
         load_judged(tmp_path / "judged.parquet")
+
+
+def test_what_is_not_known_is_null_or_of_width_0(tmp_path):
+    write(tmp_path / "topics.parquet", "topics", topics_table(["1", "2"], ["S1", "S2"]))
+    rows = read(tmp_path / "topics.parquet", "topics").to_pylist()
+    assert rows == [
+        {"query_id": "1", "part": "S1", "text": None, "type": None, "query_columns": []},
+        {"query_id": "2", "part": "S2", "text": None, "type": None, "query_columns": []},
+    ]
+
+
+def test_what_is_known_is_kept_in_its_order():
+    table = topics_table(["b", "a"], ["test", "train"], text=["x", None], types=[None, "t"], columns=np.eye(2))
+    assert table.column("text").to_pylist() == ["x", None]
+    assert table.column("type").to_pylist() == [None, "t"]
+    assert table.column("query_columns").to_pylist() == [[1.0, 0.0], [0.0, 1.0]]

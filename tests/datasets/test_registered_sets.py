@@ -1,7 +1,5 @@
 """Registered runs and LETOR slices of the mirror against the figures of their READMEs."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

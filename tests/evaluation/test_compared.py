@@ -72,7 +72,7 @@ def test_p_values_are_corrected_together_in_the_order_given(n, seed):
     pairs = [Pairs(ids, rng.random(12) + 0.1 * i, rng.random(12)) for i in range(n)]
     made = [compare(one, seed=1, resamples=50, family=n) for one in pairs]
     p = [stats.ttest_rel(one.a, one.b).pvalue for one in pairs]
-    np.testing.assert_allclose(corrected_p(made, family="these"), holm_by_hand(p), rtol=1e-8)
+    np.testing.assert_allclose(corrected_p(made), holm_by_hand(p), rtol=1e-8)
     columns = made[0].columns(0.03)
     assert (columns["queries"], columns["p (Holm)"]) == (12, 0.03)
     assert columns["difference"] == pytest.approx((pairs[0].a - pairs[0].b).mean())

@@ -1,11 +1,14 @@
 """Pages of tables, read back by a parser: every cell is there, escaped, where a reader looks for it."""
 
+import itertools
 from html.parser import HTMLParser
 
+import matplotlib.pyplot as plt
 import pyarrow as pa
 import pytest
 
 from qdrank.figures.overview import LIBRARIES, overview_page
+from qdrank.figures.style import new_figure, save_figure
 from qdrank.figures.tables import markdown, table_page
 
 
@@ -87,3 +90,30 @@ def test_the_overview_names_data_what_is_left_out_and_software():
     assert ["other", "not here"] in made.rows
     assert {row[0] for row in made.rows} >= {"python", *LIBRARIES}
     assert "Left out" not in overview_page({"toy": about}, {})
+
+
+LONG = "A data set whose title is long, normalised within queries (QueryLevelNorm): the number of neighbours by class"
+
+
+@pytest.mark.parametrize("columns", [1, 2, 3])
+def test_long_titles_are_broken_and_stay_inside(columns, tmp_path, monkeypatch):
+    monkeypatch.setattr(plt, "close", lambda _: None)
+    figure, panels = new_figure(1, columns, squeeze=False)
+    figure.suptitle(f"{LONG}\nand a second line")
+    for axes in panels[0]:
+        axes.set_title(LONG)
+    save_figure(figure, {"svg": tmp_path / "a.svg"})
+    titles = [*figure.texts, *(axes.title for axes in panels[0])]
+    for title in titles:
+        box = title.get_window_extent()
+        assert 0 <= box.x0 <= box.x1 <= figure.bbox.width
+        assert title.get_text().replace("\n", " ").removesuffix(" and a second line") == LONG
+    edges = [axes.title.get_window_extent() for axes in panels[0]]
+    assert all(left.x1 <= right.x0 for left, right in itertools.pairwise(edges))
+
+
+def test_short_titles_are_left_alone(tmp_path):
+    figure, axes = new_figure()
+    axes.set_title("short")
+    save_figure(figure, {"svg": tmp_path / "a.svg"})
+    assert axes.get_title() == "short"

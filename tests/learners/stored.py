@@ -1,7 +1,5 @@
 """A fitted learner as it comes back from its file."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from qdrank.rankers.served import kind_of

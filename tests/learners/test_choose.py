@@ -1,7 +1,5 @@
 """The choice on validation against one by hand, and what it promises: ties, missed documents, seeds, memory."""
 
-from __future__ import annotations
-
 import weakref
 from collections.abc import Iterator
 from itertools import pairwise
@@ -151,8 +149,7 @@ def test_a_choice_can_be_offered_candidates_one_by_one() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "wanted"),
-    [("lam", [10, 1, 0.1]), ("k", [10, 1, 0.1]), ("leaves", [0.1, 1, 10]), ("gamma", [0.1, 1, 10])],
+    ("name", "wanted"), [("lam", [10, 1, 0.1]), ("k", [10, 1, 0.1]), ("leaves", [0.1, 1, 10]), ("gamma", [0.1, 1, 10])]
 )
 def test_the_most_regularised_comes_first(name: str, wanted: list[float]) -> None:
     assert most_regularised_first(name, [1, 10, 0.1]) == wanted

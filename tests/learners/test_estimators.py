@@ -1,7 +1,5 @@
 """Learners and aggregators as scikit-learn knows them: its own checks, and the tools that people use them with."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import warnings
@@ -309,17 +307,3 @@ def test_on_the_validation_part_a_grid_search_chooses_as_our_tuner(fold1, routin
     search = GridSearchCV(RankSVM(), LAMS, cv=PredefinedSplit(part), refit=False).fit(X, y, query=query)
     assert search.cv_results_["mean_test_score"].tolist() == ours.values
     assert search.best_params_ == {"lam": ours.chosen.lam}
-
-
-@pytest.mark.mirror
-def test_by_groups_of_queries_a_grid_search_chooses_as_our_tuner(fold1, routing):
-    """Our tuner on each of five groups of the training queries, and its mean values."""
-    X, y, query = fold1[0]
-    folds = [tuple((X[rows], y[rows], query[rows]) for rows in split) for split in GroupKFold(5).split(X, y, query)]
-    values = np.mean([tune("ranksvm", LAMS, *fold).values for fold in folds], axis=0)
-    grid = {"ranksvm__lam": LAMS["lam"]}
-    search = GridSearchCV(make_pipeline(RankSVM()), grid, cv=GroupKFold(5)).fit(X, y, query=query, groups=query)
-    np.testing.assert_allclose(search.cv_results_["mean_test_score"], values, rtol=1e-12)
-    assert search.best_params_ == {"ranksvm__lam": LAMS["lam"][int(np.argmax(values))]}
-    alone = RankSVM(lam=search.best_params_["ranksvm__lam"]).fit(X, y, query)
-    np.testing.assert_array_equal(search.best_estimator_.predict(X, query=query), alone.predict(X))

@@ -1,7 +1,5 @@
 """A learner of one's own: what it must have, what is stored of it, and that it stands in the tables beside ours."""
 
-from __future__ import annotations
-
 import re
 from importlib.metadata import EntryPoint
 from pathlib import Path

@@ -3,8 +3,6 @@
 The bands are those of resources/expected: as wide as the spread between independent runs of one method.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -15,10 +13,7 @@ from qdrank.learners import tune
 from qdrank.measures.compute import average_precision
 
 # Small grids, for speed; bench/bench_learners.py has the whole ones.
-RERUNS_ON_MQ2008 = {
-    "ranksvm": {"lam": [1e-1]},
-    "rankboost": {"rounds": [60], "thresholds": [10]},
-}
+RERUNS_ON_MQ2008 = {"ranksvm": {"lam": [1e-1]}, "rankboost": {"rounds": [60], "thresholds": [10]}}
 SHEET_OF_LETOR2 = {
     "listnet": {"l2": [1e-3]},
     "adarank-map": {"rounds": [100]},

@@ -1,7 +1,5 @@
 """Tuning: what decides, what is recorded, and that every grid names parameters that exist."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -25,7 +23,7 @@ class OneFeature:
     sign: int = 1
     fitted = 0
 
-    def fit(self, X: Any, y: Any, query: Any) -> OneFeature:
+    def fit(self, X: Any, y: Any, query: Any) -> "OneFeature":
         OneFeature.fitted += 1
         return self
 
@@ -76,7 +74,7 @@ def test_the_order_of_the_configuration_does_not_matter() -> None:
 
 def test_validation_data_go_to_the_learners_that_take_them() -> None:
     class Watching(OneFeature):
-        def fit(self, X: Any, y: Any, query: Any, validation: Any = None) -> OneFeature:
+        def fit(self, X: Any, y: Any, query: Any, validation: Any = None) -> "OneFeature":
             self.seen = validation
             return self
 

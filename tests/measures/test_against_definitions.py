@@ -1,7 +1,5 @@
 """The measures once more, straight from their definitions, one query at a time in plain Python."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from math import log, log2
 

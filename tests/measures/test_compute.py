@@ -1,21 +1,19 @@
-from __future__ import annotations
+import lzma
 
 import numpy as np
 import pytest
 
 from qdrank.errors import InputError
 from qdrank.evaluation.values import fold_means
+from qdrank.layout import query_offsets
 from qdrank.measures import CONVENTIONS
 from qdrank.measures.compute import average_precision, measure, ndcg
+from qdrank.measures.matrix_kernels import _LONG, ap_matrix
 
 Y = np.array([0, 2, 1, 0, 0, 1])
 SCORES = np.array([3.0, 2.0, 1.0, 0.5, 0.5, 0.5])
 OFFSETS = np.array([0, 3, 6])
 IDS = np.array(["a", "b", "c", "d", "e", "f"])
-
-
-def test_ties_keep_row_order():
-    np.testing.assert_allclose(measure(["rr"], Y, SCORES, OFFSETS)["rr"], [1 / 2, 1 / 3])
 
 
 def test_trec_breaks_ties_by_descending_docno_in_single_precision():
@@ -147,3 +145,43 @@ def test_unranked_documents_count_among_the_relevant_and_in_the_ideal_order():
     values = measure(["ap", "ndcg@2/linear", "dcg@2/linear", "p@2/letor4", "rr"], **case)
     ideal = 2 + 1 / np.log2(3)
     assert [column[0] for column in values.values()] == pytest.approx([0.5, 1 / ideal, 1.0, 0.5, 1.0])
+
+
+@pytest.mark.parametrize("levels", [3, 40, 10**6])
+def test_long_lists_have_the_average_precision_of_the_measure(levels):
+    """With few levels most scores are tied; ties are broken by row order in both."""
+    rng = np.random.default_rng(levels)
+    offsets = np.array([0, _LONG + 100, 2 * _LONG + 300, 2 * _LONG + 320])
+    scores = rng.integers(0, levels, (2, offsets[-1])).astype(float)
+    y = (rng.random(offsets[-1]) < 0.1).astype(int)
+    y[offsets[1] : offsets[2]] = 0
+    expected = average_precision(y, scores.T, offsets).T
+    np.testing.assert_allclose(ap_matrix(scores, y > 0, offsets), expected, rtol=0, atol=1e-14)
+    assert (ap_matrix(scores, y > 0, offsets)[:, 1] == 0).all(), "nothing is relevant"
+
+
+COLUMNS = ["ap", "p@1/letor4", "p@5/letor4", "p@10/letor4"]
+COLUMNS += [f"ndcg@{k}/letor4" for k in (1, 3, 5, 7, 8, 9, 10)] + ["mean_ndcg/letor4"]
+PRINTED = {
+    21: ".4292 .3654 .3154 .2269 .3013 .3798 .4203 .4384 .3890 .1874 .1933 .4303",
+    23: ".4226 .3333 .3128 .2327 .2821 .3810 .4146 .4486 .4003 .1837 .1868 .4345",
+    25: ".3701 .3397 .2769 .2109 .2714 .3175 .3549 .3932 .3502 .1598 .1655 .3693",
+    40: ".4342 .3526 .3205 .2250 .2842 .3686 .4242 .4573 .4066 .1950 .1995 .4327",
+}
+
+
+@pytest.fixture(scope="module")
+def values(mirror):
+    with lzma.open(mirror / "letor4" / "MQ2008" / "S5.txt.xz", "rt") as file:
+        rows = [line.partition("#")[0].split() for line in file]
+    y, query = np.array([int(row[0]) for row in rows]), np.array([row[1] for row in rows])
+    X = np.array([[float(cell.partition(":")[2]) for cell in row[2:]] for row in rows])
+    assert (len(y), X.shape[1], len(query_offsets(query)) - 1) == (2874, 46, 156)
+    return measure(COLUMNS, y, X, query_offsets(query))
+
+
+@pytest.mark.mirror
+@pytest.mark.parametrize("feature", PRINTED)
+def test_single_features_give_the_scripts_figures(values, feature):
+    ours = [f"{values[name][:, feature - 1].mean():.4f}".lstrip("0") for name in COLUMNS]
+    assert " ".join(ours) == PRINTED[feature]

@@ -1,7 +1,5 @@
 """Best, worst and expected values over the orders of tied documents, against all orders tried one by one."""
 
-from __future__ import annotations
-
 from itertools import groupby, permutations, product
 
 import numpy as np
@@ -73,16 +71,6 @@ def test_several_queries_an_empty_one_and_long_ties():
     for name, each in long.items():
         sample = [one[name][0] for one in drawn]
         assert each.expected[0] == pytest.approx(np.mean(sample), abs=4 * np.std(sample) / 20), name
-
-
-def test_without_ties_all_three_are_the_measure():
-    rng = np.random.default_rng(1)
-    y, scores, offsets = rng.integers(0, 3, 60), rng.permutation(60).astype(float), np.arange(0, 61, 12)
-    names = [name for name in NAMES if "/trec" not in name]
-    plain = measure(names, y, scores, offsets)
-    for name, each in tie_values(names, Judgements(y, offsets), scores).items():
-        for column in each:
-            np.testing.assert_allclose(column, plain[name], atol=1e-12, err_msg=name)
 
 
 def test_a_definition_without_a_formula_says_so():

@@ -8,7 +8,7 @@ import pytest
 from qdrank.evaluation.declared import FAILS, HOLDS, UNCLEAR
 from qdrank.figures.methods import BETTER, LEAD, REASON
 from qdrank.pages.best import SHOWN, best_methods
-from qdrank.pages.embedding import embedded_json, packed
+from qdrank.pages.page import embedded_json, packed
 
 
 def row(method: str, ap: float, verdict: str = HOLDS, why: str = "so") -> dict:

@@ -1,7 +1,5 @@
 """K-means: the same bits on any number of threads, on data of any scale, and with vectors that coincide."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits

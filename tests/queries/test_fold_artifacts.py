@@ -1,7 +1,5 @@
 """Queries and their graph as artifacts: order, roles, what the training part alone decides."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

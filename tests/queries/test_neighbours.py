@@ -1,7 +1,5 @@
 """Neighbours against a full sort, bit for bit, whatever the block size or the search."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -74,14 +72,6 @@ def test_equal_queries_have_equal_neighbours(name):
     found = neighbours(vectors, train, 20, metric=fitted(name, train, rng), block=5)
     assert (found.rows == found.rows[0]).all()
     assert (found.distance == found.distance[0]).all()
-
-
-def test_a_training_query_is_its_own_first_neighbour_among_duplicates():
-    train = np.zeros((6, 2))
-    found = neighbours(train, train, 3, train_index=np.arange(6))
-    np.testing.assert_array_equal(found.rows[:, 0], np.arange(6))
-    np.testing.assert_array_equal(found.rows[4], [4, 0, 1])
-    assert (found.distance == 0).all()
 
 
 def test_ties_are_broken_by_id_whatever_the_row_order():

@@ -1,7 +1,5 @@
 """Query-performance predictors against brute force, and the control that takes another query's."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np
@@ -11,7 +9,7 @@ from qdrank.datasets.runs.joined import judged_runs
 from qdrank.datasets.simulated.known import two_runs
 from qdrank.errors import InputError
 from qdrank.queries.predictors import RunPredictors, first_scores, margins, text_predictors
-from qdrank.rankers.others import other_queries, other_rows
+from qdrank.rankers.others import other_rows
 
 
 def test_first_scores_and_margins_against_brute_force():
@@ -73,10 +71,3 @@ def test_nobody_keeps_the_own_row():
     others = other_rows(rows, 1)
     assert (others != rows).all()
     assert sorted(others[:, 0]) == sorted(rows[:, 0])
-
-
-@pytest.mark.parametrize("n", [0, 1, 2, 3, 50])
-def test_no_query_is_its_own_other_and_all_are_used(n):
-    other = other_queries(n, 7)
-    assert sorted(other.tolist()) == list(range(n))
-    assert n == 1 or (other != np.arange(n)).all()

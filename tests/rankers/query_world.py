@@ -1,7 +1,5 @@
 """Small judged data whose weights depend on the query, and the objective of local and bilinear models pair by pair."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from qdrank.datasets.judged import Judged

@@ -1,7 +1,5 @@
 """BM25 and RM3 tuned on validation: the setting that is chosen, the run that comes out, and how it is measured."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from tests.text.test_judged_text import made

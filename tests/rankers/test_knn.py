@@ -1,7 +1,5 @@
 """The choice of offline models and the change ratio against sets of document pairs counted one by one."""
 
-from __future__ import annotations
-
 from itertools import combinations, pairwise
 
 import numpy as np
@@ -12,8 +10,9 @@ from hypothesis import strategies as st
 from qdrank.errors import InputError
 from qdrank.layout import pair_counts
 from qdrank.queries.neighbours import neighbours
+from qdrank.queries.sizes import FEWEST_STORED, largest_used, neighbour_count, stored_neighbours
 from qdrank.rankers import knn
-from qdrank.rankers.knn import ALIKE, change_ratios, offline1, offline2, random_neighbours
+from qdrank.rankers.knn import ALIKE, change_ratios, offline1, random_neighbours
 
 
 def instances(rows, pairs):
@@ -52,11 +51,7 @@ def worlds(draw):
     k_max = draw(st.integers(1, m))
     train, test = rng.integers(0, 4, size=(m, 2)) * 1.0, rng.integers(0, 4, size=(n, 2)) * 1.0
     pairs = rng.integers(draw(st.sampled_from([0, 1])), 6, size=m)
-    return (
-        neighbours(test, train, k_max).rows,
-        neighbours(train, train, k_max, train_index=np.arange(m)).rows,
-        pairs,
-    )
+    return (neighbours(test, train, k_max).rows, neighbours(train, train, k_max, train_index=np.arange(m)).rows, pairs)
 
 
 @given(world=worlds(), choice=st.sampled_from(ALIKE), dense=st.booleans(), block=st.sampled_from([1, 20, 2**23]))
@@ -96,30 +91,6 @@ def line_world(m=60, n=15, seed=0):
     )
 
 
-def test_gamma_vanishes_when_k_is_all_and_is_no_larger_for_its_own_choice():
-    test, train, pairs = line_world()
-    ks = [5, 20, 60]
-    by_gamma = change_ratios(test, train, pairs, offline1(test, train, pairs, ks, alike="smallest_gamma"))
-    by_pairs = change_ratios(test, train, pairs, offline1(test, train, pairs, ks))
-    nearest = change_ratios(test, train, pairs, dict.fromkeys(ks, offline2(test)))
-    assert (by_gamma[60] == 0).all()
-    assert (nearest[60] == 0).all()
-    for k in ks:
-        assert (by_gamma[k] <= by_pairs[k]).all()
-        assert (by_gamma[k] <= nearest[k]).all()
-
-
-def test_at_k_one_offline_methods_use_the_nearest_query():
-    test, train, pairs = line_world()
-    np.testing.assert_array_equal(offline1(test, train, pairs, [1])[1], offline2(test))
-    np.testing.assert_array_equal(offline2(test), test[:, 0])
-
-
-def test_a_training_query_chooses_itself():
-    _, train, pairs = line_world()
-    np.testing.assert_array_equal(offline1(train, train, pairs, [7])[7], np.arange(60))
-
-
 def test_pairs_too_many_for_single_precision_are_still_counted_exactly():
     test, train, pairs = line_world()
     large = pairs + 2**24
@@ -145,3 +116,18 @@ def test_wrong_use_is_refused():
         offline1(test, train, pairs, [61])
     with pytest.raises(InputError, match="61 neighbours were asked for, but there are only 50 training"):
         random_neighbours(["a"], 50, 61, seed=0)
+
+
+KS = st.lists(st.one_of(st.floats(0.001, 1), st.integers(2, 5000).map(float)), max_size=6)
+
+
+@given(KS, st.integers(1, 3000))
+def test_no_neighbour_that_is_used_is_missing_and_few_others_are_stored(ks: list[float], m: int) -> None:
+    stored = stored_neighbours(largest_used(ks), m)
+    wanted = [neighbour_count(k, m) for k in ks]
+    assert stored == max([*wanted, min(m, FEWEST_STORED)])
+
+
+def test_numbers_keep_the_graph_of_a_large_set_short() -> None:
+    assert stored_neighbours(largest_used([100, 800, 0.01]), 18_000) == 800
+    assert stored_neighbours(largest_used([0.27, 1]), 18_000) == 18_000

@@ -1,7 +1,5 @@
 """Local models against a numeric optimiser of the objective that the module states."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

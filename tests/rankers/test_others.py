@@ -1,7 +1,5 @@
 """Rankers that know another query, against the rankers themselves on data in which queries were exchanged."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """Weights of runs as rankers: against the fusion of runs, brute force, and their stored form."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

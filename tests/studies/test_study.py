@@ -2,9 +2,12 @@
 
 import subprocess
 import sys
+from importlib import import_module
+from pathlib import Path
 
 import pytest
 
+from qdrank.store.schemas import SHAPES, Shape
 from qdrank.studies.study import Keys
 
 
@@ -45,3 +48,17 @@ def test_options_load_no_pydantic(module: str) -> None:
     code = f"import qdrank.studies.{module}, sys; print('pydantic' in sys.modules)"
     made = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert made.stdout.strip() == "False"
+
+
+def study_shapes(project: Path) -> list[Shape]:
+    files = sorted((project / "src" / "qdrank" / "studies").glob("*/*.py"))
+    own = [path for path in files if "_SHAPE = Shape(" in path.read_text()]
+    modules = [import_module(f"qdrank.studies.{path.parent.name}.{path.stem}") for path in own]
+    return [value for module in modules for value in vars(module).values() if isinstance(value, Shape)]
+
+
+def test_a_kind_of_artifact_has_one_shape(project: Path) -> None:
+    shapes = [*SHAPES.values(), *study_shapes(project)]
+    assert len({shape.name for shape in shapes}) == len(shapes) > len(SHAPES)
+    for shape in shapes:
+        assert shape.nullable <= set(shape.columns), shape.name

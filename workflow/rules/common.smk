@@ -31,7 +31,6 @@ from qdrank.workflow.files import (
     rule_name,
     table_outputs,
 )
-from qdrank.workflow.mistakes import last_words
 from qdrank.workflow.page import (
     claim_titles,
     described_datasets,
@@ -49,7 +48,7 @@ from qdrank.workflow.run import (
     ALL_STUDIES,
     names_pattern,
 )
-from qdrank.workflow.start import on_start, start
+from qdrank.workflow.start import last_words, on_start, start
 
 run = start(workflow, config)
 files, settings, planned = Files(run), run.settings, run.planned

@@ -133,7 +133,7 @@ rule compare_published:
         mem_mb=memory(600, 3.5),
         runtime=minutes(15),
     params:
-        call="qdrank.figures.published:write_published",
+        call="qdrank.figures.learners:write_published",
         title=run.title,
     script:
         "../../scripts/run_step.py"

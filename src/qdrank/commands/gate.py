@@ -9,15 +9,16 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
-from xml.sax.saxutils import escape, quoteattr
+from xml.etree import ElementTree
 
 from qdrank.commands.compare import add_question, asked, heading, report_lines
 from qdrank.commands.output import refuse_unwritable
 from qdrank.commands.run_tables import aligned, described
+from qdrank.errors import AnyPath, QdrankError
 from qdrank.evaluation.declared import FAILS, HOLDS
 from qdrank.evaluation.two_runs import Question, TwoRuns
 from qdrank.store.atomic import write_text
@@ -64,7 +65,7 @@ class Gate:
 
     @property
     def checks(self) -> list[Check]:
-        """The measure that decides, and all that can only fail."""
+        """The measure that decides, and all that can only fail; none can tell where a run lacks queries."""
         first, *others = self.reports
         made = [Check(first["measure"], _OF_VERDICT.get(first["verdict"], CANNOT_TELL), _numbers(first))]
         made += [Check(one["measure"], _stops(one, one["margin"]), _numbers(one)) for one in others]
@@ -74,13 +75,13 @@ class Gate:
                 made.append(
                     Check(f"{report['measure']}, group {group['group']}", _stops(group, report["margin"]), words)
                 )
-        return made
+        return [replace(one, outcome=CANNOT_TELL) for one in made] if self.two.lacks else made
 
     @property
     def outcome(self) -> str:
         """What the build is told."""
         outcomes = [one.outcome for one in self.checks]
-        return FAIL if FAIL in outcomes and not self.two.lacks else outcomes[0]
+        return FAIL if FAIL in outcomes else outcomes[0]
 
     @property
     def line(self) -> str:
@@ -88,13 +89,16 @@ class Gate:
         first, *others = self.checks
         report = self.reports[0]
         if self.outcome == FAIL and first.outcome != FAIL:
-            worst = next(one for one in others if one.outcome == FAIL)
-            return f"FAIL: {self.two.a.name} is worse than {self.two.b.name} in {worst.name}: {worst.words}"
+            return self.worse(next(one for one in others if one.outcome == FAIL))
         said = {PASS: report["text"], FAIL: self.question.failed, CANNOT_TELL: f"whether {report['text']}"}[
             self.outcome
         ]
         why = f": {report['reason']}" if self.outcome == CANNOT_TELL else ""
         return f"{self.outcome.upper()}: {said}; {first.name} {first.words}, margin {report['margin']:g}{why}"
+
+    def worse(self, check: Check) -> str:
+        """What is said of a further check that fails."""
+        return f"FAIL: {self.two.a.name} is worse than {self.two.b.name} in {check.name}: {check.words}"
 
     def lost(self) -> list[list[str]]:
         """The queries that lost most in the first measure: query, baseline, candidate."""
@@ -119,8 +123,15 @@ def run(args: argparse.Namespace) -> int:
     """Print what the gate says, write the files, and return it as the exit status."""
     for path in (args.json, args.junit, args.summary):
         refuse_unwritable(path)
-    question = asked(args, args.candidate, args.baseline)
-    gate = Gate(question, question.reports())
+    try:
+        question = asked(args, args.candidate, args.baseline)
+        gate = Gate(question, question.reports())
+    except QdrankError as error:
+        if args.junit is not None:
+            _write_junit(args.junit, [("input", "error", str(error), "")])
+        raise
+    undecided = gate.outcome == CANNOT_TELL and not gate.two.lacks
+    status = STATUS[args.cannot_tell if undecided and args.cannot_tell else gate.outcome]
     table = aligned(["check", "", "difference"], ([one.name, one.outcome, one.words] for one in gate.checks))
     lines = [
         gate.line,
@@ -135,14 +146,13 @@ def run(args: argparse.Namespace) -> int:
     if args.json is not None:
         write_text(Path(args.json), json.dumps(_content(gate), indent=2) + "\n")
     if args.junit is not None:
-        write_text(Path(args.junit), "\n".join(_junit(gate)) + "\n")
+        _write_junit(args.junit, _tests(gate, status))
     if args.summary is not None:
         with Path(args.summary).open("a", encoding="utf-8") as file:
             file.write("\n".join(_markdown(gate)) + "\n")
-    if gate.outcome == CANNOT_TELL and args.cannot_tell and not gate.two.lacks:
+    if status != STATUS[gate.outcome]:
         print(f"qdrank: --cannot-tell {args.cannot_tell}", file=sys.stderr)
-        return STATUS[args.cannot_tell]
-    return STATUS[gate.outcome]
+    return status
 
 
 def _content(gate: Gate) -> dict[str, Any]:
@@ -158,20 +168,30 @@ def _content(gate: Gate) -> dict[str, Any]:
     }
 
 
-def _junit(gate: Gate) -> Iterator[str]:
-    """A test for each check; one that cannot tell is skipped."""
-    checks = gate.checks
-    counts = [sum(one.outcome == outcome for one in checks) for outcome in (FAIL, CANNOT_TELL)]
-    yield '<?xml version="1.0" encoding="UTF-8"?>'
-    yield f'<testsuite name="qdrank gate" tests="{len(checks)}" failures="{counts[0]}" skipped="{counts[1]}" errors="0">'
-    for one in checks:
-        yield f'  <testcase classname="qdrank.gate" name={quoteattr(one.name)}>'
-        tag = {FAIL: "failure", CANNOT_TELL: "skipped"}.get(one.outcome)
+def _tests(gate: Gate, status: int) -> Iterator[tuple[str, str, str, str]]:
+    """Name of each check, what it is to JUnit (empty if it passes), the sentence, and the numbers.
+
+    What cannot tell fails if it stops the build, and is skipped if it does not.
+    """
+    stopped = gate.outcome == CANNOT_TELL and status != STATUS[PASS]
+    tags = {PASS: "", FAIL: "failure", CANNOT_TELL: "failure" if stopped else "skipped"}
+    for i, one in enumerate(gate.checks):
+        said = gate.worse(one) if i and one.outcome == FAIL else gate.line
+        yield one.name, tags[one.outcome], said, one.words
+
+
+def _write_junit(path: AnyPath, tests: Iterable[tuple[str, str, str, str]]) -> None:
+    """A test report: a test for each check, or one for an input that cannot be read."""
+    suite = ElementTree.Element("testsuite", name="qdrank gate")
+    for name, tag, said, words in tests:
+        case = ElementTree.SubElement(suite, "testcase", classname="qdrank.gate", name=name)
         if tag:
-            yield f"    <{tag} message={quoteattr(gate.line)}/>"
-        yield f"    <system-out>{escape(one.words)}</system-out>"
-        yield "  </testcase>"
-    yield "</testsuite>"
+            ElementTree.SubElement(case, tag, message=said)
+        ElementTree.SubElement(case, "system-out").text = words
+    for counted, tag in (("tests", "testcase"), ("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
+        suite.set(counted, str(sum(1 for _ in suite.iter(tag))))
+    ElementTree.indent(suite)
+    write_text(Path(path), ElementTree.tostring(suite, encoding="unicode", xml_declaration=True) + "\n")
 
 
 def _markdown(gate: Gate) -> Iterator[str]:

@@ -135,21 +135,9 @@ def guarded(pairs: Pairs, level: float) -> tuple[str, tuple[float, float]]:
     return lacks, (nan, nan) if lacks else over_refits(pairs.by_fit).bootstrap(level)
 
 
-def corrected_p(comparisons: Sequence[Comparison], *, family: str) -> list[float]:
-    """P-values of the t tests, corrected together after Holm, in the order of ``comparisons``; ``family`` in words."""
-    adjusted = holm({str(i): one.t.p for i, one in enumerate(comparisons)}, family=family).adjusted
-    return [adjusted[str(i)] for i in range(len(comparisons))]
-
-
-def compared_rows(
-    names: Sequence[tuple[str, str]], comparisons: Sequence[Comparison], *, family: str
-) -> list[dict[str, Any]]:
-    """Rows of a table of tests: two names each, and their comparison, with p-values corrected together."""
-    corrected = corrected_p(comparisons, family=family)
-    return [
-        {"method": name, "against": other, **one.columns(p)}
-        for (name, other), one, p in zip(names, comparisons, corrected, strict=True)
-    ]
+def corrected_p(comparisons: Sequence[Comparison]) -> list[float]:
+    """P-values of the t tests, corrected together after Holm, in the order of ``comparisons``."""
+    return list(holm({i: one.t.p for i, one in enumerate(comparisons)}).values())
 
 
 @dataclass(frozen=True)
@@ -177,5 +165,5 @@ def differences(runs: Sequence[MeasuredRun], baseline: MeasuredRun, names: Seque
     made = [
         compare(pairs_of(run, baseline, name), seed=0, family=len(asked), rules=RULES_OF_RUNS) for run, name in asked
     ]
-    corrected = corrected_p(made, family="all runs and measures")
+    corrected = corrected_p(made)
     return [Difference(run.name, name, one, p) for (run, name), one, p in zip(asked, made, corrected, strict=True)]

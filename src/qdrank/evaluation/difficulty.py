@@ -121,13 +121,9 @@ def breakdown(
     methods : methods to show; default all that are measured, in the order of ``measures``
     interval : ``seed``, ``resamples`` and ``level`` of the bootstrap
 
-    Returns
-    -------
-    one row per measure, class and method. ``p`` is of the paired t test, ``p_holm`` corrected for all classes and
-    methods of a measure; both are missing for the baseline, and for queries without relevant documents. Where a
-    class has too few queries, or too few that differ (`qdrank.evaluation.power`), there are means and differences but no
-    intervals and no p-values, and ``lacks`` says why; nor is there a p-value where the bootstrap does not confirm Student's
-    interval.
+    A row is of a measure, class and method. ``p_holm`` is corrected for all classes and methods of a measure. There is no p for the
+    baseline, for queries without relevant documents, and where the bootstrap does not confirm Student's interval; where too few
+    queries differ (`qdrank.evaluation.power`) there is no interval either, and ``lacks`` says why.
     """
     known = list(measures["method"].unique())
     shown = known if methods is None else [method for method in methods if method in known]
@@ -158,8 +154,8 @@ def _of_measure(
     ]
     # the row of all queries is not a further test: the classes make it up
     asked = {i: row["p"] for i, row in enumerate(rows) if row["p"] is not None and row["class"] != ALL}
-    corrected = holm({str(i): p for i, p in asked.items()}, family=name).adjusted if asked else {}
-    return [row | {"p_holm": corrected.get(str(i))} for i, row in enumerate(rows)]
+    corrected = holm(asked)
+    return [row | {"p_holm": corrected.get(i)} for i, row in enumerate(rows)]
 
 
 def _of_class(

@@ -35,14 +35,9 @@ _MOST_QUERIES = 1 << 30
 
 
 def power(difference: float, *, deviation: float, n: int, alpha: float = 0.05) -> float:
-    """Probability that a two-sided paired t test finds a true mean ``difference``.
+    """Probability that a two-sided paired t test at level ``alpha`` finds a true mean ``difference``.
 
-    Parameters
-    ----------
-    difference : the true mean difference
-    deviation : standard deviation of the differences
-    n : number of queries
-    alpha : level of the test
+    ``deviation`` is the standard deviation of the differences of ``n`` queries.
     """
     if n < 2 or deviation < 0 or not 0 < alpha < 1:
         raise InputError(
@@ -55,15 +50,7 @@ def power(difference: float, *, deviation: float, n: int, alpha: float = 0.05) -
 
 
 def detectable_difference(*, deviation: float, n: int, alpha: float = 0.05, wanted: float = 0.8) -> float:
-    """Smallest true mean difference that a two-sided paired t test finds with probability ``wanted``.
-
-    Parameters
-    ----------
-    deviation : standard deviation of the differences
-    n : number of queries; infinite below two
-    alpha : level of the test
-    wanted : the power wanted
-    """
+    """Smallest true mean difference that a two-sided paired t test finds with probability ``wanted``; infinite below two queries."""
     if n < 2:
         return inf
     return detectable_effect(error=deviation / sqrt(n), df=n - 1, alpha=alpha, wanted=wanted)
@@ -89,14 +76,9 @@ def queries_needed(difference: float, *, deviation: float, alpha: float = 0.05, 
 
 
 def detectable_effect(*, error: float, df: float, alpha: float = 0.05, wanted: float = 0.8) -> float:
-    """Smallest true effect that a two-sided t test finds with probability ``wanted``.
+    """Smallest true effect that a two-sided t test at level ``alpha`` finds with probability ``wanted``.
 
-    Parameters
-    ----------
-    error : standard error of the effect; if it is unknown, no effect can be found
-    df : degrees of freedom of the error
-    alpha : level of the test; with corrected p-values, the corrected level
-    wanted : the power wanted
+    ``error``, with ``df`` degrees of freedom, is the effect's standard error; if it is unknown, no effect can be found.
     """
     if not alpha < wanted < 1:
         raise InputError("the power must lie between the level of the test and 1", found=str(wanted))

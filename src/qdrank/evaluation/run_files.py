@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from qdrank.datasets.judged import Judged
 from qdrank.datasets.runs.model import Qrels, Run
-from qdrank.datasets.runs.reading import distinct_names, read_qrels, read_runs
+from qdrank.datasets.runs.reading import distinct_names, is_rows, read_qrels, read_runs
 from qdrank.datasets.runs.rows import first_row
 from qdrank.errors import AnyPath, InputError
 from qdrank.evaluation.score_files import read_labels, read_scores
@@ -137,7 +137,7 @@ class MeasuredRun:
 
 def is_letor(path: AnyPath) -> bool:
     """Whether a file is LETOR text: its first row has ``qid:`` behind the label."""
-    words = first_row(path)[1].split()
+    words = first_row(path)[1].split() if is_rows(path) else []
     return len(words) > 1 and words[1].startswith(b"qid:")
 
 

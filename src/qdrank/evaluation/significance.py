@@ -20,9 +20,10 @@ that ratio has standard deviation sqrt(w_g), below 1: with 40 random groups the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
+from typing import TypeVar
 
 import numpy as np
 from scipy.special import ndtr, ndtri, stdtr
@@ -32,6 +33,7 @@ from qdrank.evaluation.estimates import over_refits
 from qdrank.evaluation.values import Pairs
 from qdrank.layout import FloatArray
 
+Question = TypeVar("Question", bound=Hashable)
 _EXACT_WILCOXON = 50
 """Up to this many untied differences the exact distribution is used, beyond it the normal approximation."""
 _BLOCK = 1 << 21
@@ -114,17 +116,13 @@ def permutation(pairs: Pairs, *, seed: int, resamples: int = 10_000) -> PairedTe
     """
     d = pairs.differences
     exact = pairs.n < 63 and 2**pairs.n <= resamples
-    blocks = _all_signs(pairs.n) if exact else _random_signs(pairs.n, resamples, seed)
+    every = [np.where(np.arange(2**pairs.n)[:, None] >> np.arange(pairs.n) & 1, 1.0, -1.0)] if exact else []
+    blocks = every or _random_signs(pairs.n, resamples, seed)
     # Sums that differ only by rounding are as extreme as the observed one.
     threshold = abs(float(d.sum())) * (1 - 1e-10) - 1e-14
     extreme = sum(int((np.abs(signs @ d) >= threshold).sum()) for signs in blocks)
     p = extreme / 2**pairs.n if exact else (extreme + 1) / (resamples + 1)
     return PairedTest("paired permutation", float(d.mean()), p, float(d.mean()), pairs.n)
-
-
-def _all_signs(n: int) -> Iterator[FloatArray]:
-    """Every assignment of signs, shape (2^n, n)."""
-    yield np.where(np.arange(2**n)[:, None] >> np.arange(n) & 1, 1.0, -1.0)
 
 
 def _random_signs(n: int, resamples: int, seed: int) -> Iterator[FloatArray]:
@@ -134,34 +132,15 @@ def _random_signs(n: int, resamples: int, seed: int) -> Iterator[FloatArray]:
         yield np.where(rng.random((min(step, resamples - start), n)) < 0.5, 1.0, -1.0)
 
 
-@dataclass(frozen=True)
-class Holm:
-    """P-values adjusted for the number of questions.
-
-    Attributes
-    ----------
-    family : the questions asked together, in words
-    adjusted : the adjusted p-value of each question
-    """
-
-    family: str
-    adjusted: dict[str, float]
-
-    @property
-    def size(self) -> int:
-        """Number of questions in the family."""
-        return len(self.adjusted)
-
-
-def holm(p_values: Mapping[str, float], *, family: str) -> Holm:
-    """Holm's step-down correction of ``p_values`` (by name of the question) for the whole ``family``."""
+def holm(p_values: Mapping[Question, float]) -> dict[Question, float]:
+    """Holm's step-down correction of ``p_values``, by the question that each answers, for all of them together."""
     names, p = list(p_values), np.array(list(p_values.values()), dtype=np.float64)
     if not ((p >= 0) & (p <= 1)).all():
         raise InputError("p-values must lie between 0 and 1", found=str(p))
     order = np.argsort(p, kind="stable")
     adjusted = np.minimum(np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1)), 1.0)
     by_name = {names[i]: float(value) for i, value in zip(order, adjusted, strict=True)}
-    return Holm(family, {name: by_name[name] for name in names})
+    return {name: by_name[name] for name in names}
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from qdrank.evaluation.comparison import compare, compared_rows, corrected_p
+from qdrank.evaluation.comparison import compare, corrected_p
 from qdrank.evaluation.values import pairs
 from qdrank.figures.numbers import by_measure, chosen
 
@@ -45,7 +45,7 @@ def differences(values: pd.DataFrame, other: str, by: str, interval: Mapping[str
         name: compare(pairs(values, name, other, by), family=max(1, len(names) - 1), **interval) for name in names
     }
     others = [name for name in names if name != other]
-    corrected = corrected_p([compared[name] for name in others], family=f"against {other}")
+    corrected = corrected_p([compared[name] for name in others])
     verdicts = {name: compared[name].verdict(p=p) for name, p in zip(others, corrected, strict=True)}
     rows = {
         name: {
@@ -99,5 +99,5 @@ def comparisons_table(
 ) -> pd.DataFrame:
     """Three tests of each pair of methods, with p-values corrected over the table, and the smallest detectable difference."""
     made = [compare(pairs(values, *pair, by), family=len(compared), **interval) for pair in compared]
-    named = [(labels[one], labels[other]) for one, other in compared]
-    return pd.DataFrame(compared_rows(named, made, family="this table"))
+    rows = zip(compared, made, corrected_p(made), strict=True)
+    return pd.DataFrame({"method": labels[a], "against": labels[b], **one.columns(p)} for (a, b), one, p in rows)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from html import escape
@@ -19,7 +20,6 @@ from qdrank.figures.verdicts import STARRED, expected_errors, star
 from qdrank.measures import NDCG_IN_WORDS
 from qdrank.measures.names import entry_of, parse
 from qdrank.pages.best import best_methods
-from qdrank.pages.embedding import compact, embedded_json, packed
 from qdrank.pages.explorer import colours, explored, specification
 from qdrank.pages.findings import CLASSES, SIGNS, WORDS, detail, number, sentences, tally
 from qdrank.registry import needed
@@ -343,3 +343,23 @@ def _only(study: Described, output: Described) -> str:
 
 def _options(names: Mapping[str, Any], titles: Mapping[str, str]) -> str:
     return "".join(f'<option value="{escape(name)}">{escape(titles[name])}</option>' for name in names)
+
+
+def packed(name: str, content: str) -> str:
+    """``content`` as an element with the id ``name``, for ``unpack(name)`` in page.js.
+
+    Arrow's gzip is part of the locked environment; that of the interpreter is the machine's, and its bytes may differ.
+    """
+    squeezed: bytes = pa.Codec("gzip", compression_level=9).compress(content.encode(), asbytes=True)
+    return f'<script type="text/plain" id="{escape(name)}">{base64.b64encode(squeezed).decode()}</script>\n'
+
+
+def compact(value: Any) -> str:
+    """``value`` as JSON in the fewest characters, in the order given."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+def embedded_json(name: str, value: Any) -> str:
+    """``value`` as JSON in an element with the id ``name``, safe inside a page."""
+    text = compact(value).replace("<", "\\u003c")
+    return f'<script type="application/json" id="{escape(name)}">{text}</script>\n'

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from snakemake.io import temp
 
 from qdrank.studies.steps import Step
-from qdrank.studies.study import Study
+from qdrank.studies.study import Output, Study
 from qdrank.workflow.files import Files, reported_tables, rule_name, table_outputs
 from qdrank.workflow.run import ALL_STUDIES, JobFolds, WorkflowRun, names_pattern, study_measures
 
@@ -133,72 +133,83 @@ class _Emitter:
 
     def shown(self, study: Study) -> Iterator[EmittedRule]:
         """Measures of a study's methods, its claims, figures and tables."""
-        run, files = self.run, self.files
         of_study: dict[str, Any] = {
             "study": study.name,
-            "constraints": {"dataset": names_pattern(run.datasets_of(study))},
+            "constraints": {"dataset": names_pattern(self.run.datasets_of(study))},
             "memory": (700, 7.5),
             "minutes": (15, 0),
         }
-        methods = run.measured_in(study)
-        yield EmittedRule(
+        yield self._measured(study, of_study | {"memory": (600, 2), "minutes": (30, 0.05)})
+        yield self._decided(study, of_study)
+        for figures in study.drawn_together:
+            yield self._drawn(study, figures, of_study)
+        for output in study.tables:
+            yield self._tabulated(study, output, of_study | {"memory": (800, 7.5), "minutes": (30, 0.5)})
+
+    def _measured(self, study: Study, common: Mapping[str, Any]) -> EmittedRule:
+        methods = self.run.measured_in(study)
+        return EmittedRule(
             name=f"measure_{study.short}",
             says=f"Measures of the methods of {study.paper}; a study waits for no method of another one.",
             input={
                 "judged": f"{_DATA}judged.parquet",
-                "scores": files.scores(methods),
-                "refits": files.refits(methods),
+                "scores": self.files.scores(methods),
+                "refits": self.files.refits(methods),
             },
             output={"measures": f"{_DATA}{study.short}/measures.parquet"},
             params={
                 "call": "qdrank.evaluation.measuring:write_measures",
                 "measures": study_measures(study),
-                **run.measured(methods),
+                **self.run.measured(methods),
             },
-            **(of_study | {"memory": (600, 2), "minutes": (30, 0.05)}),
+            **common,
         )
+
+    def _decided(self, study: Study, common: Mapping[str, Any]) -> EmittedRule:
         assert study.observations
-        yield EmittedRule(
+        return EmittedRule(
             name=f"claim_{study.short}",
             says=f"Verdicts on the claims of {study.paper}, and the values behind them.",
-            input={**files.of_output(study, study.observations), "sources": files.sources},
+            input={**self.files.of_output(study, study.observations), "sources": self.files.sources},
             output={
                 **table_outputs(study.observations.id, study.paper, "claims"),
                 "observations": f"{_DATA}{study.short}/observations.parquet",
             },
             params={
                 "call": "qdrank.studies.tabulating:gather_observations",
-                **files.shown(study.observations),
+                **self.files.shown(study.observations),
                 "claims": study.claims,
-                "budget": run.budget(study),
-                "world": run.world_of,
+                "budget": self.run.budget(study),
+                "world": self.run.world_of,
             },
-            **of_study,
+            **common,
         )
-        for figures in study.drawn_together:
-            yield EmittedRule(
-                name=f"draw_{rule_name(figures[0].id)}",
-                says=f"{study.paper}: {'; '.join(one.shows[one.id] for one in figures)}.",
-                input=files.of_output(study, figures[0]),
-                output=files.reported_figures(study, figures),
-                params={
-                    "call": "qdrank.studies.drawing:draw_figures",
-                    **files.drawn(figures),
-                    "dpi": run.settings.figures.dpi,
-                },
-                **of_study,
-            )
-        for output in study.tables:
-            yield EmittedRule(
-                name=f"tabulate_{rule_name(output.id)}",
-                says=f"{study.paper}: {'; '.join(output.shows.values())}.",
-                input=files.of_output(study, output),
-                output=reported_tables(study, output),
-                params={
-                    "call": "qdrank.studies.tabulating:make_tables",
-                    **files.shown(output),
-                    "titles": {id_: output.title(id_) for id_ in output.shows},
-                },
-                priority=1,  # tables with intervals take longer than figures
-                **(of_study | {"memory": (800, 7.5), "minutes": (30, 0.5)}),
-            )
+
+    def _drawn(self, study: Study, figures: Sequence[Output], common: Mapping[str, Any]) -> EmittedRule:
+        return EmittedRule(
+            name=f"draw_{rule_name(figures[0].id)}",
+            says=f"{study.paper}: {'; '.join(one.shows[one.id] for one in figures)}.",
+            input=self.files.of_output(study, figures[0]),
+            output=self.files.reported_figures(study, figures),
+            params={
+                "call": "qdrank.studies.drawing:draw_figures",
+                **self.files.drawn(figures),
+                "dpi": self.run.settings.figures.dpi,
+            },
+            **common,
+        )
+
+    def _tabulated(self, study: Study, output: Output, common: Mapping[str, Any]) -> EmittedRule:
+        return EmittedRule(
+            name=f"tabulate_{rule_name(output.id)}",
+            says=f"{study.paper}: {'; '.join(output.shows.values())}.",
+            input=self.files.of_output(study, output),
+            output=reported_tables(study, output),
+            params={
+                "call": "qdrank.studies.tabulating:make_tables",
+                **self.files.shown(output),
+                "titles": {id_: output.title(id_) for id_ in output.shows},
+            },
+            priority=1,  # tables with intervals take longer than figures
+            **common,
+        )

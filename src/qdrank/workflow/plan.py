@@ -268,23 +268,11 @@ def _planned_own_data(name: str, settings: Settings, folders: Sequence[str | Pat
         case TextCollection():
             return replace(text, options={"like": "beir", "folder": at(section.folder)})
         case SmartCollection():
-            return _with_files(
-                text,
-                section,
-                {"documents": _several(section.documents, at), **_single(section, at, "queries", "qrels")},
-            )
+            files = {"queries": at(section.queries), "qrels": at(section.qrels)}
+            return _with_files(text, section, {"documents": _several(section.documents, at), **files})
         case TrecCollection():
-            qrels = (
-                section.qrels
-                if isinstance(section.qrels, str)
-                else {split: at(path) for split, path in section.qrels.items()}
-            )
-            qrels = at(qrels) if isinstance(qrels, str) else qrels
-            return _with_files(
-                text,
-                section,
-                {"documents": _several(section.documents, at), **_single(section, at, "topics"), "qrels": qrels},
-            )
+            judged = {"topics": at(section.topics), "qrels": _by_split(section.qrels, at)}
+            return _with_files(text, section, {"documents": _several(section.documents, at), **judged})
         case IrDatasetsCollection():
             home = section.home or os.environ.get("IR_DATASETS_HOME") or os.path.expanduser("~/.ir_datasets")
             form = section.model_dump(include={"id", "md5"})
@@ -297,12 +285,7 @@ def _planned_own_data(name: str, settings: Settings, folders: Sequence[str | Pat
 
 def _runs(bare: PlannedDataset, section: RunFiles, settings: Settings, at: Callable[[str], str]) -> PlannedDataset:
     """Runs with judgments: a fixed split, a file of parts, or parts that are drawn."""
-    files: dict[str, Any] = {"runs": _several(section.runs, at)}
-    files["qrels"] = (
-        at(section.qrels)
-        if isinstance(section.qrels, str)
-        else {name: at(file) for name, file in section.qrels.items()}
-    )
+    files: dict[str, Any] = {"runs": _several(section.runs, at), "qrels": _by_split(section.qrels, at)}
     files |= {
         key: at(value) for key in ("folds", "queries", "vectors") if isinstance(value := getattr(section, key), str)
     }
@@ -347,8 +330,9 @@ def _paths_of(value: Any) -> list[tuple[str, str]]:
     return list(value.items()) if isinstance(value, Mapping) else [(str(i + 1), path) for i, path in enumerate(value)]
 
 
-def _single(section: Any, at: Callable[[str], str], *keys: str) -> dict[str, str]:
-    return {key: at(getattr(section, key)) for key in keys}
+def _by_split(judgments: str | Mapping[Any, str], at: Callable[[str], str]) -> str | dict[str, str]:
+    """Path of the judgments, or that of each split."""
+    return at(judgments) if isinstance(judgments, str) else {split: at(path) for split, path in judgments.items()}
 
 
 def _several(documents: str | list[str], at: Callable[[str], str]) -> list[str]:

@@ -20,11 +20,10 @@ from snakemake.logging import logger
 
 from qdrank import __version__
 from qdrank.errors import QdrankError
-from qdrank.jobs import prepare_environment
+from qdrank.jobs import MISTAKES, SAID_LAST, prepare_environment
 from qdrank.project import PROJECT, SOURCE
 from qdrank.registry import did_you_mean
 from qdrank.workflow.config_files import layered, load_sources, located, merged, resolve
-from qdrank.workflow.mistakes import expect_mistakes
 from qdrank.workflow.plan import plan, shards_of
 from qdrank.workflow.recorded import (
     options,
@@ -193,3 +192,28 @@ def _name_near_targets(workflow: Any) -> None:
         if os.sep not in target and not any(target == rule.name or rule.is_producer(target) for rule in workflow.rules):
             targets = [rule.name for rule in workflow.rules if not rule.has_wildcards()]
             print(f"\nqdrank: nothing makes {target}; {did_you_mean(target, targets)}", file=sys.stderr)
+
+
+def expect_mistakes() -> None:
+    """A run begins: forget what jobs of an earlier one said, and let jobs of this one leave the saying to its end."""
+    for file in MISTAKES.iterdir() if MISTAKES.is_dir() else ():
+        file.unlink()
+    os.environ[SAID_LAST] = "1"
+
+
+def last_words(start: str | os.PathLike[str] = os.curdir) -> str:
+    """What the failed jobs said, each thing once, however many said it; empty if none did.
+
+    Paths in the folder of the run are shown as seen from ``start``.
+    """
+    logs: dict[str, list[str]] = {}
+    for file in MISTAKES.iterdir() if MISTAKES.is_dir() else ():
+        log, _, words = file.read_text(encoding="utf-8").partition("\n")
+        logs.setdefault(words, []).append(seen_from(start, log))
+    return "".join(
+        f"\nqdrank: {words_from(start, words)}\n  log:   {_first(sorted(logs[words]))}\n" for words in sorted(logs)
+    )
+
+
+def _first(logs: list[str]) -> str:
+    return logs[0] if len(logs) == 1 else f"{logs[0]}, and {len(logs) - 1} more that say the same"

@@ -3,6 +3,7 @@
 import bz2
 import gzip
 import hashlib
+import io
 import json
 import lzma
 import os
@@ -18,6 +19,7 @@ from tests.datasets.fetching import http_server as web
 
 import qdrank.commands.datasets as listing
 from qdrank.cli import main
+from qdrank.datasets.fetching import download as progress
 from qdrank.datasets.fetching.contents import git_blob
 from qdrank.datasets.fetching.download import Expected, Patience, download
 from qdrank.datasets.fetching.fetch import fetch, fetch_all
@@ -404,3 +406,39 @@ def test_the_listing_as_json(tmp_path, capsys):
     assert one["files"][0]["found"] is None
     assert main(["datasets", "--json"]) == 0
     assert len(json.loads(capsys.readouterr().out)) == len(listing.load())
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    now = [100.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    return now
+
+
+def test_a_log_gets_a_line_every_ten_seconds(clock: list[float]) -> None:
+    out = io.StringIO()
+    shown = progress.Progress("set.zip", 4_000_000, out)
+    for second in range(25):
+        clock[0] = 100.0 + second
+        shown.tell(second * 100_000)
+    shown.close(4_000_000)
+    assert out.getvalue().splitlines() == [
+        "qdrank: set.zip  25 % of 4.0 MB",
+        "qdrank: set.zip  50 % of 4.0 MB",
+        "qdrank: set.zip 100 % of 4.0 MB",
+    ]
+
+
+def test_a_terminal_shows_one_line_that_changes(clock: list[float]) -> None:
+    out = Terminal()
+    shown = progress.Progress("a", None, out)
+    for step in range(4):
+        clock[0] = 100.0 + 0.15 * step
+        shown.tell(step * 1_000_000)
+    shown.close(3_500_000)
+    assert out.getvalue() == "\rqdrank: a 0.0 MB\rqdrank: a 2.0 MB\rqdrank: a 3.5 MB\n"

@@ -16,11 +16,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from qdrank.datasets.runs import reading
+from qdrank.datasets.runs.contents import FORMS
 from qdrank.datasets.runs.reading import distinct_names, read_all_runs, read_qrels, read_run, read_runs
 from qdrank.datasets.runs.rows import read_rows
 from qdrank.datasets.textfiles import LONGEST_LINE, UTF8_MARK
 from qdrank.errors import InputError
 
+JSON_FORM = FORMS[-1].words
 TREC = b"1 Q0 a 1 2.5 mine\n1 Q0 b 2 1.5 mine\n2 Q0 a 1 0.5 mine\n"
 EXPECTED = [("1", "a", 2.5), ("1", "b", 1.5), ("2", "a", 0.5)]
 GRADES = [("1", "a", 2), ("1", "c", 0), ("2", "a", -1)]
@@ -42,7 +44,7 @@ def rows_of(table, value):
     [
         (TREC, reading.TREC_RUN, "mine"),
         (b"1 a 2.5\n1 b 1.5\n2 a 0.5\n", reading.SCORED_RUN, "some"),
-        (json.dumps({"1": {"a": 2.5, "b": 1.5}, "2": {"a": 0.5}}).encode(), reading.JSON_RUN, "some"),
+        (json.dumps({"1": {"a": 2.5, "b": 1.5}, "2": {"a": 0.5}}).encode(), JSON_FORM, "some"),
     ],
 )
 @pytest.mark.parametrize("compress", [bytes, gzip.compress, lzma.compress, bz2.compress, zstandard])
@@ -66,9 +68,9 @@ def test_ranks_of_ms_marco_are_told_from_scores(tmp_path):
     ("content", "form"),
     [
         ("1 0 a 2\n1 0 c 0\n2 0 a -1\n", reading.TREC_QRELS),
-        ("query-id\tcorpus-id\tscore\n1\ta\t2\n1\tc\t0\n2\ta\t-1\n", reading.BEIR_QRELS),
+        ("query-id\tcorpus-id\tscore\n1\ta\t2\n1\tc\t0\n2\ta\t-1\n", reading.TABLE_QRELS),
         ("1\ta\t2\n1\tc\t0\n2\ta\t-1\n", reading.SHORT_QRELS),
-        ('{"1": {"a": 2, "c": 0}, "2": {"a": -1}}', reading.JSON_QRELS),
+        ('{"1": {"a": 2, "c": 0}, "2": {"a": -1}}', JSON_FORM),
         ("\n\n1 0 a 2\r\n\r\n1 0 c 0\r\n2 0 a -1", reading.TREC_QRELS),
     ],
 )

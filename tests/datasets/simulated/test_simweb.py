@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
+from qdrank.datasets.simulated.known import AffineCopies
 from qdrank.datasets.simulated.settings import QUERY_KINDS, WebSimulation
 from qdrank.datasets.simulated.simweb.pages import CUES, made_words, tokens
 from qdrank.datasets.simulated.simweb.queries import candidate_pages, match_matrix
-from qdrank.datasets.simulated.simweb.world import RULES, make_grades, simulate_web, utilities
+from qdrank.datasets.simulated.simweb.world import RULES, Links, _draw, make_grades, simulate_web, utilities
 from qdrank.errors import InputError
 
 #: Pages, links, judgments, sum of grades and first query of the small draw with seed 3.
@@ -206,3 +207,60 @@ def test_a_query_that_no_page_answers_is_noted():
 def test_bad_settings_are_told_in_words(changes, told):
     with pytest.raises(InputError, match=told):
         simulate_web(0, **changes)
+
+
+def test_sites_are_drawn_by_their_weight_within_the_kind():
+    rng = np.random.default_rng(0)
+    weight, kind_of = np.array([1.0, 3.0, 5.0, 2.0, 2.0]), np.array([0, 1, 0, 1, 1])
+    kind = np.repeat([0, 1], 20_000)
+    drawn = _draw(weight, kind, kind_of, rng)
+    assert (kind_of[drawn] == kind).all()
+    for one in (0, 1):
+        share = np.bincount(drawn[kind == one], minlength=5) / 20_000
+        expected = np.where(kind_of == one, weight, 0.0)
+        np.testing.assert_allclose(share, expected / expected.sum(), atol=0.02)
+
+
+@pytest.mark.parametrize("at", [0.0, np.nextafter(1.0, 0.0)])
+def test_the_ends_of_the_draw_stay_within_the_kind(at):
+    class Edge:
+        def random(self, n: int) -> np.ndarray:
+            return np.full(n, at)
+
+    weight, kind_of = np.array([0.1, 0.2, 0.3]), np.array([1, 0, 1])
+    assert kind_of[_draw(weight, np.array([0, 1]), kind_of, Edge())].tolist() == [0, 1]
+
+
+def test_a_link_that_stands_twice_counts_once():
+    links = Links(np.array([2, 0, 2, 2]), np.array([1, 3, 1, 0]))
+    assert links.distinct.tolist() == [[0, 3], [2, 0], [2, 1]]
+
+
+def test_what_fits_is_changed_and_all_else_stays():
+    changed = AffineCopies().changed({"features": 7, "noise": 1, "documents": [2, 3]})
+    assert (changed.features, changed.noise, changed.documents, changed.shift) == (7, 1, (2, 3), 2.0)
+    assert AffineCopies().changed({}) == AffineCopies()
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem", "fix"),
+    [
+        ({"sights": 7}, "unknown setting 'sights'", "sites"),
+        ({"sites": 7.5}, "sites: Input should be a valid integer", "for instance sites: 300"),
+        ({"sites": True}, "sites: Input should be a valid integer", "for instance sites: 300"),
+        ({"noise": "1"}, "noise: Input should be a valid number", "for instance noise: 1.1"),
+        ({"one_rule": 1}, "one_rule: Input should be a valid boolean", "for instance one_rule: false"),
+        ({"seed": -1}, "seed: Input should be greater than or equal to 0", "for instance seed: 0"),
+        ({"seed": 1.0}, "seed: Input should be a valid integer", "for instance seed: 0"),
+        ({"seed": None}, "seed: Input should be a valid integer", "for instance seed: 0"),
+    ],
+)
+def test_what_does_not_fit_is_named_with_an_example(changes, problem, fix):
+    with pytest.raises(InputError, match=rf"{problem}[\s\S]*{fix}"):
+        WebSimulation().changed(changes)
+
+
+@pytest.mark.parametrize("documents", [[1], [1, 2.0], 9, [0, 2]])
+def test_a_range_is_two_whole_numbers_that_rise(documents):
+    with pytest.raises(InputError, match=r"documents: [\s\S]*for instance documents: \[15, 30\]"):
+        AffineCopies().changed({"documents": documents})

@@ -1,7 +1,5 @@
 """ListNet: gradient and Hessian by differences, the optimum against a generic optimiser."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.optimize import approx_fprime, minimize

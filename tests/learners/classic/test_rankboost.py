@@ -1,14 +1,12 @@
 """RankBoost against rounds computed by hand and against a twin that stores every pair."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qdrank.layout import query_offsets
-from qdrank.learners.classic.boosting import PairWeights, RankBoost, best_threshold, round_weight, threshold_values
+from qdrank.learners.classic.boosting import PairWeights, RankBoost, round_weight, threshold_values
 
 
 def judged(seed: int, n_queries: int = 4, n_features: int = 3):
@@ -86,18 +84,6 @@ def test_large_scores_do_not_overflow():
     scores = np.array([900.0, -900.0, 2000.0, 2001.0])
     potential = PairWeights(np.array([1, 0, 1, 0]), np.array([0, 2, 4])).potential(scores)
     np.testing.assert_allclose(potential, [0, 0, 1, -1], atol=1e-12)
-
-
-def test_the_kernel_finds_the_best_threshold():
-    X, _, _ = judged(3, n_queries=8)
-    thetas = [threshold_values(c, None) for c in X.T]
-    codes = np.stack([np.searchsorted(t, c) for t, c in zip(thetas, X.T, strict=True)]).astype(np.int32)
-    sizes = np.array([len(t) for t in thetas], dtype=np.int32)
-    potential = np.random.default_rng(0).normal(size=len(X))
-    table = [[potential[c > t].sum() for t in ts] for ts, c in zip(thetas, X.T, strict=True)]
-    f, t, r = best_threshold(codes, sizes, potential)
-    assert abs(r) == pytest.approx(max(abs(v) for row in table for v in row))
-    assert table[f][t] == pytest.approx(r)
 
 
 def test_thresholds_are_evenly_spaced_or_all():

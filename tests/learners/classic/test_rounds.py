@@ -1,7 +1,5 @@
 """The number of rounds of a booster is chosen as any setting is, missed documents counted: against all numbers, one by one."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

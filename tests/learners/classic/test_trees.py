@@ -1,7 +1,5 @@
 """Boosted trees: same trees every time, rows sorted by grade do no harm, text in place of pickle."""
 
-from __future__ import annotations
-
 import lightgbm
 import numpy as np
 import pytest

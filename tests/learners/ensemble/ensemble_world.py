@@ -1,7 +1,5 @@
 """Small ensembles, and oracles for SER and SSER that share no code with them."""
 
-from __future__ import annotations
-
 import numpy as np
 
 

@@ -1,11 +1,9 @@
 """Leaf functions of the ensemble's quadratic program and of its graph, each against NumPy or another solver."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
-from scipy.optimize import minimize
 from scipy.spatial.distance import cdist
+from tests.learners.ensemble.ensemble_world import reference_optimum
 
 from qdrank.learners.ensemble.graph import nearest_marks, smoothness, squared_distances
 from qdrank.learners.ensemble.interior import interior_point, sides
@@ -15,13 +13,8 @@ from qdrank.learners.ensemble.quadratic import (
     SATISFIED,
     VIOLATED,
     active_set,
-    backward,
     certificate,
-    factor,
-    forward,
-    rows_times,
     saddle,
-    weighted_normal_matrix,
 )
 
 
@@ -36,27 +29,6 @@ def program(seed, n=6, m=4):
     return positive_definite(rng, m), rng.normal(0.3, 1.0, size=(n, m)), rng.uniform(0.5, 3.0, size=n)
 
 
-def other_solver(M, B, C, bounded):
-    """Weights by SLSQP, in the form with slacks: min 1/2 w'Mw + C.x, where B w + x >= 1 and x >= 0."""
-    n, m = B.shape
-    rows = {
-        "type": "ineq",
-        "fun": lambda z: B @ z[:m] + z[m:] - 1,
-        "jac": lambda _: np.hstack([B, np.eye(n)]),
-    }
-    done = minimize(
-        lambda z: 0.5 * z[:m] @ M @ z[:m] + C @ z[m:],
-        np.concatenate([np.zeros(m), np.ones(n)]),
-        jac=lambda z: np.concatenate([M @ z[:m], C]),
-        bounds=[(0 if bounded else None, None)] * m + [(0, None)] * n,
-        constraints=[rows],
-        method="SLSQP",
-        options={"ftol": 1e-13, "maxiter": 500},
-    )
-    assert done.success, done.message
-    return done.x[:m]
-
-
 def solved(M, B, C, bounded):
     """Weights, alpha and sets by the interior point method."""
     n, m = B.shape
@@ -65,45 +37,6 @@ def solved(M, B, C, bounded):
     free, state = np.empty(m, dtype=np.uint8), np.empty(n, dtype=np.uint8)
     sides(P, D, C, bounded, free, state)
     return P[2 * n :].copy(), D[:n].copy(), free, state
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_a_factor_solves_the_system(seed):
-    rng = np.random.default_rng(seed)
-    A, x = positive_definite(rng, 5), rng.normal(size=5)
-    L, y = A.copy(), x.copy()
-    assert factor(L, 5)
-    np.testing.assert_allclose(np.tril(L), np.linalg.cholesky(A), rtol=1e-12)
-    forward(L, y, 5)
-    backward(L, y, 5)
-    np.testing.assert_allclose(y, np.linalg.solve(A, x), rtol=1e-9)
-
-
-def test_only_the_leading_part_is_factored_and_an_indefinite_one_is_refused():
-    A = np.diag([4.0, 9.0, -1.0])
-    assert factor(A.copy(), 2)
-    assert not factor(A.copy(), 3)
-    assert not factor(np.ones((2, 2)), 2)
-
-
-def test_products_are_those_of_numpy():
-    M, B, C = program(0)
-    out, normal, e = np.empty(4), np.zeros((4, 4)), np.arange(4.0)
-    rows_times(B, C, out)
-    np.testing.assert_allclose(out, B.T @ C)
-    weighted_normal_matrix(M, B, C, e, normal)
-    np.testing.assert_allclose(normal, np.tril(M + B.T @ np.diag(C) @ B + np.diag(e)))
-
-
-def test_a_saddle_point_solves_both_equations():
-    M, B, _ = program(1)
-    F, E, p, r = np.array([0, 2, 3]), np.array([1, 4]), np.arange(1.0, 5.0), np.array([1.0, -2.0])
-    w, a = np.empty(4), np.empty(2)
-    assert saddle(M, B, F, E, p, r, w, a) == 0
-    G = B[np.ix_(E, F)]
-    whole = np.linalg.solve(np.block([[M[np.ix_(F, F)], -G.T], [G, np.zeros((2, 2))]]), np.concatenate([p[F], r]))
-    np.testing.assert_allclose(np.concatenate([w[F], a]), whole, rtol=1e-9)
-    assert w[1] == 0
 
 
 def test_rows_that_depend_on_earlier_ones_are_left_out_of_a_saddle_point():
@@ -120,7 +53,7 @@ def test_rows_that_depend_on_earlier_ones_are_left_out_of_a_saddle_point():
 def test_the_interior_point_is_the_optimum_of_another_solver(seed, bounded):
     M, B, C = program(seed)
     w, alpha, free, state = solved(M, B, C, bounded)
-    np.testing.assert_allclose(w, other_solver(M, B, C, bounded), atol=2e-5)
+    np.testing.assert_allclose(w, reference_optimum(M, B, C, bounded)[0], atol=1e-6)
     margins = B @ w
     assert (margins[state == SATISFIED] > 1).all()
     assert (margins[state == VIOLATED] < 1).all()

@@ -1,7 +1,5 @@
 """SSER: the graph against its definition, the program of a query against an independent solver, gamma, order, ties."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

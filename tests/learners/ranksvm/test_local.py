@@ -1,7 +1,5 @@
 """Local models in blocks: against single models, across shards, and in degenerate cases."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np

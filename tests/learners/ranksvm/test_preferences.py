@@ -1,10 +1,8 @@
-from __future__ import annotations
-
 import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from qdrank.errors import InputError
@@ -44,17 +42,6 @@ def test_the_matrix_of_few_queries_is_that_of_all_with_weights_zero(sizes: list[
     np.add.at(whole, used, coef)
     found = Problem(ready, used, coef, 1.0, np.zeros(3)).all_pairs()
     np.testing.assert_allclose(found, normal_matrix(ready, whole), atol=1e-9)
-
-
-@settings(max_examples=30)
-@given(st.lists(st.integers(1, 7), min_size=1, max_size=4), st.integers(0, 10**6))
-def test_the_documents_below_are_one_range(sizes: list[int], seed: int) -> None:
-    X, y, offsets = documents(sizes, seed)
-    ready = prepare(X, y, offsets)
-    for a, b in itertools.pairwise(offsets):
-        grades = np.sort(y[a:b])[::-1]
-        assert ready.lower[a:b].tolist() == [int((grades >= grade).sum()) for grade in grades]
-        np.testing.assert_allclose(ready.X[a:b].mean(axis=0), 0, atol=1e-12)
 
 
 def test_the_type_of_the_features_is_kept_and_the_input_unchanged() -> None:

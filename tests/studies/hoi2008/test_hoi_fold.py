@@ -1,9 +1,12 @@
 """The study of Hoi and Jin 2008 on a small fold: weights, choices, controls, learning curve, ensembles of methods."""
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from tests.studies.hoi2008.ensemble_fold import HOI, documents, made, part, unrun
 
 from qdrank.errors import InputError
@@ -18,6 +21,7 @@ from qdrank.store.tables import list_matrix
 from qdrank.studies.hoi2008.fold import ensemble_run, write_stacked
 from qdrank.studies.hoi2008.methods import ON_CURVE, PATHS, SOLVED, STACKED_METHODS, TIES, ensembles, with_ties
 from qdrank.studies.hoi2008.rankers import EnsembleRanker, StackedRanker, as_rankers
+from qdrank.studies.hoi2008.tables import _along
 
 PATH = [0.0, 0.5, 2.0]
 
@@ -173,3 +177,29 @@ def test_the_path_holds_0_and_the_fixed_gamma():
 
 def test_grades_of_a_subset_keep_the_scale_of_the_fold():
     assert unrun().options.max_grade == part("train", 1).y.max() == 2
+
+
+GAMMAS, QUERIES = (0.0, 0.5, 2.0), ("q10", "q2", "q9")
+ROWS = [
+    {"method": method, "fold": f"f{query[1]}", "query_id": query, "x": gamma, "ap": i + 10 * j + 100 * k}
+    for i, method in enumerate(("sser", "ser"))
+    for j, query in enumerate(QUERIES)
+    for k, gamma in enumerate(GAMMAS)
+]
+
+
+@given(st.permutations(ROWS))
+@settings(max_examples=20)
+def test_a_curve_does_not_depend_on_the_order_of_the_rows(rows):
+    along = _along(pd.DataFrame(rows), "sser")
+    assert along.columns.tolist() == list(GAMMAS)
+    assert along.index.tolist() == [("q10", "f1"), ("q2", "f2"), ("q9", "f9")]
+    np.testing.assert_array_equal(along, [[10 * j + 100 * k for k in range(3)] for j in range(3)])
+
+
+def test_repeats_of_a_size_are_averaged():
+    sizes = ((5, 0.1), (5, 0.3), (0, 0.9), (20, 0.4))
+    rows = [{"method": "ser", "fold": "f", "query_id": "q", "x": float(size), "ap": ap} for size, ap in sizes]
+    along = _along(pd.DataFrame(rows), "ser")
+    assert along.columns.tolist() == [0, 5, 20]
+    np.testing.assert_allclose(along, [[0.9, 0.2, 0.4]])

@@ -36,14 +36,9 @@ def fetch(
 
     Parameters
     ----------
-    destination : folder for the file; the data set's download folder if not given
-    mirror : root of the local mirror; ``QDRANK_MIRROR`` if not given
-    downloads
-        Folder of the download folders, ``resources/downloads`` if not given. Archives are kept in ``<name>`` there.
-
-    Returns
-    -------
-    Path : ``destination / name``
+    destination : by default the data set's download folder
+    mirror : root of the local mirror; by default ``QDRANK_MIRROR``
+    downloads : folder of the download folders, by default ``resources/downloads``; archives are kept there
     """
     file, folder = dataset.file(name), download_folder(dataset, downloads)
     target = (Path(destination) if destination is not None else folder) / file.name

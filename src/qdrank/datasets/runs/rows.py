@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import islice, pairwise
 from math import isfinite
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 from pyarrow import csv
 
+from qdrank.datasets.runs.model import together
 from qdrank.datasets.textfiles import UTF8_MARK, Block, blocks, lines
 from qdrank.errors import GRADE_FIX, AnyPath, InputError
-from qdrank.layout import FloatArray, IntArray
+from qdrank.layout import FloatArray, IntArray, query_offsets
 
 #: Kinds of columns: few different words, names of documents, numbers.
 WORD, NAME, NUMBER = pa.dictionary(pa.int32(), pa.string()), pa.string(), pa.float64()
@@ -26,6 +27,7 @@ METADATA = (b"# ir_metadata.start", b"# ir_metadata.end")
 _BLOCK_BYTES = 1 << 22
 _BLANKS = b"\t\r\v\f"
 _AS_BLANK = bytes.maketrans(_BLANKS, b" " * len(_BLANKS))
+_LARGEST = 1e308
 _WHOLE = re.compile(r"[+-]?[0-9]{1,18}")
 
 
@@ -60,10 +62,15 @@ NUMBERS = {
 
 
 class Rows(NamedTuple):
-    """Rows of a file: the column of names, (n_rows,), and columns of words and numbers."""
+    """Rows of a file: the column of names, (n_rows,), columns of words and numbers, and where the rows stand.
+
+    The rows are the lines of ``path`` behind the first ``skip`` that are not blank; without ``skip`` they are not lines.
+    """
 
     names: NDArray[np.object_]
     table: pa.Table
+    path: AnyPath | None = None
+    skip: int | None = None
 
     def words(self, name: str) -> tuple[IntArray, NDArray[np.object_]]:
         """A column of words: the number of each row's word, (n_rows,), and the words, in order of first appearance."""
@@ -74,6 +81,42 @@ class Rows(NamedTuple):
         """A column of numbers, (n_rows,)."""
         numbers: FloatArray = self.table[name].to_numpy()
         return numbers
+
+    def line(self, row: int) -> int | None:
+        """Line of a row, counted from 0; None if rows are not lines."""
+        return None if self.path is None or self.skip is None else line_of(self.path, row, skip=self.skip)
+
+    def lists(
+        self, value: NDArray[Any], part: IntArray | None = None
+    ) -> tuple[NDArray[np.object_], NDArray[np.object_], NDArray[Any]]:
+        """Queries, documents and values, (n_rows,), of all rows or of ``part``, each query's rows together.
+
+        Raises `InputError` if a query has a document twice.
+        """
+        code, names = self.words("query")
+        doc = self.names
+        kept = together(code if part is None else code[part])
+        if part is not None:
+            kept = part if kept is None else part[kept]
+        if kept is not None:
+            code, doc, value = code[kept], doc[kept], value[kept]
+        docs = doc.tolist()
+        for a, b in pairwise(query_offsets(code).tolist()):
+            if len(set(docs[a:b])) < b - a:
+                raise self._double(names[code], docs, np.arange(len(docs)) if kept is None else kept)
+        return names[code], doc, value
+
+    def _double(self, query: NDArray[Any], docs: list[str], row: IntArray) -> InputError:
+        """The first row that repeats a document of its query."""
+        seen: set[tuple[str, str]] = set()
+        for i in np.argsort(row, kind="stable").tolist():
+            pair = query[i], docs[i]
+            if pair in seen:
+                break
+            seen.add(pair)
+        problem = f"document {pair[1]} comes again for query {pair[0]}"
+        line = self.line(int(row[i]))
+        return InputError(problem, file=self.path, line=line, found=" ".join(pair), fix="keep one of the two")
 
 
 def read_rows(path: AnyPath, form: Form, keep: Sequence[str], *, skip: int = 0) -> Rows:
@@ -91,7 +134,40 @@ def read_rows(path: AnyPath, form: Form, keep: Sequence[str], *, skip: int = 0) 
             tables.append(table.select(keep))
     if not tables:
         raise InputError("has no lines", file=path, fix="each line reads: " + " ".join(form))
-    return Rows(np.concatenate(names), pa.concat_tables(tables).unify_dictionaries())
+    return Rows(np.concatenate(names), pa.concat_tables(tables).unify_dictionaries(), path, skip)
+
+
+def listed_rows(
+    query: Sequence[Any], doc: Sequence[Any], number: Sequence[Any], what: str, path: AnyPath | None = None
+) -> Rows:
+    """Rows from lists; ``what`` the numbers are, a score or a grade, is the name of their column.
+
+    Raises `InputError` for an id that is missing, a number that is none, and lists without rows.
+    """
+    for kind, ids in (("query", query), ("document", doc)):
+        if lacking := [i for i, name in enumerate(ids) if name is None or name == "" or name != name]:
+            raise InputError(f"row {lacking[0] + 1}: the {kind} is missing", file=path, fix="give every row its ids")
+    if not len(query):
+        raise InputError("has no documents", file=path, fix="give at least one query with a document")
+    values = np.array(number if {*map(type, number)} == {float} else [_value(one) for one in number])
+    for holds, kind in (
+        (np.isfinite(values), "number"),
+        ((values == np.floor(values)) | (what != "grade"), "whole number"),
+    ):
+        if not holds.all():
+            i = int(np.argmin(holds))
+            problem = f"query {query[i]}, document {doc[i]}: the {what} is not a {kind}"
+            raise InputError(problem, file=path, found=str(number[i]), fix=NUMBERS[what].fix)
+    place: dict[str, int] = {}
+    code = [place.setdefault(str(name), len(place)) for name in query]
+    words = pa.DictionaryArray.from_arrays(pa.array(code, pa.int32()), list(place))
+    return Rows(np.array([*map(str, doc)], dtype=object), pa.table({"query": words, what: values}), path)
+
+
+def _value(number: Any) -> float:
+    """A number, NaN where it is none."""
+    known = isinstance(number, int | float) and not isinstance(number, bool) and abs(number) < _LARGEST
+    return float(number) if known else np.nan
 
 
 def _without_head(block: Block, skip: int) -> Block:
@@ -131,10 +207,10 @@ def _parsed(text: bytes, form: Form) -> pa.Table | None:
         )
     except pa.ArrowInvalid:
         return None
-    return table if all(_in_order(name, table[name]) for name in form) else None
+    return table if all(in_order(name, table[name]) for name in form) else None
 
 
-def _in_order(name: str, column: pa.ChunkedArray) -> bool:
+def in_order(name: str, column: pa.ChunkedArray) -> bool:
     """Whether no cell is empty, as it is for Arrow between two blanks, and every number is one."""
     if column.type == NUMBER:
         values = column.to_numpy()
@@ -188,5 +264,5 @@ def read_groups(path: AnyPath) -> dict[str, str]:
     if len(groups) < len(queries):
         row = next(i for i, name in enumerate(queries) if name in queries[:i])
         fix = "give each query one group"
-        raise InputError(f"query {queries[row]} comes again", file=path, line=line_of(path, row), fix=fix)
+        raise InputError(f"query {queries[row]} comes again", file=path, line=rows.line(row), fix=fix)
     return groups

@@ -121,7 +121,7 @@ def _marks(values: pd.DataFrame, name: str) -> dict[str, str]:
     means = values.groupby("method", sort=False)[name].mean()
     apart = {method: pairs(values, method, RANKSVM, name) for method in means.index if method != RANKSVM}
     tests = {method: paired_t(one) for method, one in apart.items()}
-    corrected = holm({method: test.p for method, test in tests.items()}, family=name).adjusted
+    corrected = holm({method: test.p for method, test in tests.items()})
     sure = {method for method, p in corrected.items() if p < _SURE and _stands(apart[method], _SURE / len(apart))}
     above = {method for method, test in tests.items() if test.difference > 1e-12}
     return {str(m): f"{mean:.4f}{'+' * (m in above)}{'*' * (m in sure)}" for m, mean in means.items()}

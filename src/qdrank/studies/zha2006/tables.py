@@ -64,8 +64,7 @@ def grid_table(cells: pd.DataFrame, h: str) -> pd.DataFrame:
     ]
     table = pd.DataFrame(rows)
     asked = table[table.pop("method") == "grid"]["p (Wilcoxon)"]
-    corrected = holm({str(i): p for i, p in asked.items()}, family="the grid").adjusted
-    return table.assign(**{"p (Holm, grid)": table.index.astype(str).map(corrected)})
+    return table.assign(**{"p (Holm, grid)": table.index.map(holm(asked.to_dict()))})
 
 
 def _texts(cell: Any) -> dict[str, str]:
@@ -136,7 +135,7 @@ def control_rows(values: pd.DataFrame, interval: Mapping[str, Any]) -> pd.DataFr
         table.loc[kind, "p (Wilcoxon)"] = one.wilcoxon.p
     methods = [kind for kind in FITTED_KINDS if kind in table.index and kind != "plain"]
     asked = dict(zip(methods, table["p (Wilcoxon)"][methods], strict=True))
-    table["p (Holm)"] = table.index.map(holm(asked, family="controls").adjusted)
+    table["p (Holm)"] = table.index.map(holm(asked))
     if len(refits) > 1:
         noise = 100 * float(np.std(refits, ddof=1)) / base
         table["gain over refit deviation"] = table["gain in %"][methods] / (noise or np.nan)
@@ -226,7 +225,7 @@ def adjusted_rows(queries: pd.DataFrame) -> pd.DataFrame:
         p = wilcoxon(Pairs(places, gain, np.zeros(len(gain)))).p
         rows.append({**row, "mean gain": gain.mean(), **_percent(of), "p (Wilcoxon)": p})
     table = pd.DataFrame(rows)
-    corrected = holm(dict(zip(table["most adjusted"], table["p (Wilcoxon)"], strict=True)), family="table 7").adjusted
+    corrected = holm(dict(zip(table["most adjusted"], table["p (Wilcoxon)"], strict=True)))
     table["p (Holm)"] = table["most adjusted"].map(corrected)
     if queries["query_id"].duplicated().any():
         table[["p (Wilcoxon)", "p (Holm)"]] = np.nan
