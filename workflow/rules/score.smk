@@ -5,7 +5,7 @@
 #         results/{dataset}/{fold}/served/reference.parquet        the reference feature for `qdrank rank`; not for text
 #         results/{dataset}/{fold}/first_stages.parquet    settings of BM25 and RM3 tried on validation
 
-from qdrank.rankers.stages import FIRST_STAGES
+from qdrank.rankers.stages import REFERENCE, RETRIEVERS
 
 WITH_FEATURES = planned.of_kind("letor", "agg", "simulated")
 
@@ -41,7 +41,7 @@ rule retrieve:
     output:
         **{
             name: f"results/{{dataset}}/{{fold}}/scores/{name}.parquet"
-            for name in FIRST_STAGES
+            for name in (REFERENCE, *RETRIEVERS)
         },
         choices="results/{dataset}/{fold}/first_stages.parquet",
     wildcard_constraints:

@@ -6,5 +6,7 @@ from __future__ import annotations
 REFERENCE = "reference"
 #: Methods that retrieve their own documents from a whole text collection, as many as there are candidates.
 RETRIEVERS = {"bm25-tuned": "BM25, tuned", "rm3": "RM3 on tuned BM25"}
+#: What an encoder finds in a whole collection, where the configuration names one.
+DENSE = "dense"
 #: All first stages that tables of methods include, with their labels.
-FIRST_STAGES = {REFERENCE: "first stage (reference)", **RETRIEVERS}
+FIRST_STAGES = {REFERENCE: "first stage (reference)", **RETRIEVERS, DENSE: "dense encoder"}

@@ -46,8 +46,9 @@ def cosines(queries: Vectors, documents: Vectors, query: IntArray, document: Int
 
 
 def _exact(left: Vectors, right: Vectors) -> FloatArray:
-    """Inner products row by row; each is a sum in the order of its own components."""
-    return np.asarray(np.einsum("ij,ij->i", left.astype(np.float64), right.astype(np.float64)))
+    """Inner products row by row, or of one vector with all rows; each is a sum in the order of its own components."""
+    wide = np.broadcast_to(left.astype(np.float64), right.shape)
+    return np.asarray(np.einsum("ij,ij->i", wide, right.astype(np.float64)))
 
 
 def _margins(queries: Vectors, documents: Vectors) -> NDArray[np.float32]:
@@ -95,6 +96,7 @@ def _pruned(
 
 def _decided(query: Vectors, documents: Vectors, document: IntArray, n_top: int) -> tuple[IntArray, FloatArray]:
     """The best of some documents, and their scores."""
-    score = cosines(query[None], documents, np.zeros(len(document), dtype=np.int64), document)
+    parts = [_exact(query, documents[document[a : a + _PAIRS]]) for a in range(0, len(document), _PAIRS)]
+    score = np.concatenate([np.empty(0), *parts])
     order = np.lexsort((document, -score))[:n_top]
     return document[order], score[order]

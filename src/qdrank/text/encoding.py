@@ -72,7 +72,7 @@ def kept_vectors(
         write(paths[place], "vectors", encoded(encoder, blocks[place]))
         left = (monotonic() - began) / made * (len(missing) - made)
         told(f"encoded {made:,} of {len(missing):,} blocks of texts, {left / 60:.0f} minutes left")
-    return text_vectors([read(path, "vectors") for path in paths], collection.documents.doc_id)
+    return text_vectors([read(path, "vectors") for path in paths])
 
 
 def _key(encoder: Encoder, texts: Sequence[Text]) -> str:

@@ -158,6 +158,20 @@ class Files:
         """The same, for jobs that search text: nothing for a simulated web, which is drawn again."""
         return [] if wildcards.dataset in self.run.simulated_webs else self.collection(wildcards)
 
+    def vectors(self, wildcards: Any) -> str | list[str]:
+        """Vectors of a collection's texts; nothing where none are encoded."""
+        name = wildcards.dataset
+        return f"results/{name}/vectors.parquet" if name in self.run.encoded else []
+
+    @property
+    def encoder(self) -> list[str]:
+        """Files of the encoder: the list of what was fetched, or all that are in the user's folder."""
+        planned = self.run.planned
+        if planned.encoders:
+            return [f"resources/downloads/{name}.json" for name in planned.encoders]
+        inside = Path(planned.encoder["folder"]).rglob("*") if planned.encoder else ()
+        return [local(str(path)) for path in sorted(inside) if path.is_file()]
+
     def of_learner(self, wildcards: Any) -> dict[str, str]:
         """What a classic method learns from."""
         method, folder = self.run.classic[wildcards.method], f"results/{wildcards.dataset}"
@@ -274,6 +288,7 @@ class Files:
         names = ("queries", "scale", "metric", "neighbours")
         of_folds = [f"results/{{dataset}}/{{fold}}/{name}.parquet" for name in names]
         paths += self.each_dataset_and_fold(of_folds)
+        paths += [f"results/{name}/vectors.parquet" for name in run.encoded]
         stages = ["results/{dataset}/{fold}/first_stages.parquet"]
         paths += self.each_dataset_and_fold(stages, run.planned.of_kind("text")) + self.rankers()
         for name in datasets:

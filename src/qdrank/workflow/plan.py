@@ -72,6 +72,10 @@ class Plan:
     left_out: Mapping[str, str]
     learners: Mapping[str, str] = field(default_factory=dict)
     """Learners of the user's own: ``FILE.py:CLASS`` or ``MODULE:CLASS`` by name."""
+    encoder: Mapping[str, str] = field(default_factory=dict)
+    """Arguments of `qdrank.text.encoder_form.encoder_form`; empty where there is no encoder."""
+    encoders: tuple[str, ...] = ()
+    """Name of a registered encoder, which is fetched."""
 
     def of_kind(self, *kinds: table.DatasetKind) -> list[str]:
         """Names of the data sets of these kinds."""
@@ -140,7 +144,7 @@ def plan(settings: Settings, folders: Sequence[str | Path] = ()) -> Plan:
             del datasets[name]
     if not datasets:
         raise InputError("no data set is left to study", fix="see `qdrank datasets`")
-    return Plan(datasets, left_out, dict(_own_learners(settings, folders)))
+    return Plan(datasets, left_out, dict(_own_learners(settings, folders)), *_encoder(settings, folders))
 
 
 def _own_learners(settings: Settings, folders: Sequence[str | Path]) -> Iterator[tuple[str, str]]:
@@ -157,6 +161,29 @@ def _own_learners(settings: Settings, folders: Sequence[str | Path]) -> Iterator
             problem = f"learners.own.{name}: {error.problem}"
             raise InputError(problem, found=error.found or named, fix=error.fix) from None
         yield name, target
+
+
+def _encoder(settings: Settings, folders: Sequence[str | Path]) -> tuple[dict[str, str], tuple[str, ...]]:
+    """The encoder of a configuration, and the name of a registered one."""
+    given = settings.encoder
+    if given is None:
+        wants = {
+            "text.features": "dense" in settings.text.features,
+            "queries.vectors": settings.queries.vectors == "dense",
+        }
+        for key in (key for key, dense in wants.items() if dense):
+            raise InputError(f"{key}: dense needs an encoder", fix="name one, such as encoder: minilm")
+        return {}, ()
+    if not isinstance(given, str):
+        found = {**given.model_dump(exclude_none=True), "folder": _path(given.folder, settings, folders)}
+        if not os.path.isdir(found["folder"]):
+            raise InputError("encoder.folder: no such folder", found=found["folder"], fix="correct the path")
+        return found, ()
+    known = table.load_encoders()
+    if given not in known:
+        fix = f"{did_you_mean(given, list(known))} An encoder in a folder is named as encoder: {{folder: PATH}}"
+        raise InputError(f"encoder: unknown encoder {given!r}", fix=fix)
+    return {"folder": str(download_folder(known[given]))}, (given,)
 
 
 def _fix(dataset: table.Dataset) -> str:
