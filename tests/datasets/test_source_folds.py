@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qdrank.datasets.folds import assign_parts, sources_of
+from qdrank.datasets.folds import assign_parts
 from qdrank.datasets.importing import import_features
 from qdrank.datasets.judged import load_judged
+from qdrank.datasets.origins import sources_of
 from qdrank.datasets.runs.dataset import import_runs
 from qdrank.datasets.sources import load
 from qdrank.errors import InputError

@@ -14,10 +14,11 @@ import numpy as np
 
 from qdrank.datasets import sources
 from qdrank.datasets.columns import columns_table, feature_names, topics_table
-from qdrank.datasets.folds import roles, sources_of
+from qdrank.datasets.folds import roles
 from qdrank.datasets.judged import Judged, load_judged
 from qdrank.datasets.letor.conversion import import_letor
 from qdrank.datasets.letor.reader import document_names
+from qdrank.datasets.origins import sources_of
 from qdrank.datasets.scaling import rank_features, turned_ranks
 from qdrank.errors import InputError, placed
 from qdrank.layout import LAST, shuffled_within

@@ -39,7 +39,7 @@ def read_collection(
     like : one of the registry's by name, or a form: beir, irds, smart, trec
     folder : of the files of a registered collection, of one in BEIR form, or of ir_datasets
     files, form : of the user's own collection in SMART or TREC form: its files, and how they are written; for ir_datasets the id
-    sources : which queries are of one source (`qdrank.datasets.folds.sources_of`), where folds keep them together
+    sources : which queries are of one source (`qdrank.datasets.origins.sources_of`), where folds keep them together
     """
     if files is not None and like == "smart":
         documents = tuple(files["documents"])

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from qdrank.datasets.folds import sources_of
+from qdrank.datasets.origins import sources_of
 from qdrank.errors import InputError
 from qdrank.layout import IntArray
 
@@ -131,7 +131,7 @@ def judged_queries_of(collection: Collection) -> list[Query]:
 
 
 def with_sources(collection: Collection, rule: Mapping[str, Any]) -> Collection:
-    """The collection with the source of every query, by a rule of `qdrank.datasets.folds.sources_of`."""
+    """The collection with the source of every query, by a rule of `qdrank.datasets.origins.sources_of`."""
     in_order = [query.query_id for query in sorted(collection.queries, key=lambda query: query.place)]
     pairs = zip(*(column.tolist() for column in vars(collection.qrels).values()), strict=True)
     named = [(collection.queries[query].query_id, str(document), grade) for query, document, grade in pairs]

@@ -13,9 +13,10 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from qdrank.ahead import in_order
-from qdrank.datasets.folds import assign_parts, fold_names, sources_of
+from qdrank.datasets.folds import assign_parts, fold_names
 from qdrank.datasets.judged import Judged, judged_table
 from qdrank.datasets.letor.reader import MAX_LABEL, Chunk, Ledger, letor_form, read_letor
+from qdrank.datasets.origins import sources_of
 from qdrank.datasets.textfiles import blocks
 from qdrank.errors import AnyPath, InputError
 from qdrank.jobs import threads_given

@@ -11,9 +11,10 @@ import pyarrow as pa
 
 from qdrank.datasets.collections.beir import read_queries
 from qdrank.datasets.columns import columns_table, topics_table
-from qdrank.datasets.folds import assign_parts, fold_names, roles, sources_of
+from qdrank.datasets.folds import assign_parts, fold_names, roles
 from qdrank.datasets.importing import Notes, refuse_unusable
 from qdrank.datasets.judged import Judged
+from qdrank.datasets.origins import sources_of
 from qdrank.datasets.runs.joined import judged_runs
 from qdrank.datasets.runs.model import COLUMNS, Qrels, alone
 from qdrank.datasets.runs.reading import is_json, read_all_runs, read_qrels
