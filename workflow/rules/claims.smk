@@ -39,6 +39,10 @@ rule decide_claims:
                 "across": study.across,
                 "members": run.claim_members(study),
                 "budget": run.budget(study),
+                "queries_of": {
+                    name: planned.datasets[name].queries_of or name
+                    for name in run.claim_members(study)
+                },
                 "worlds": {name: run.world(name) for name in run.claim_members(study)},
             }
             for study in ALL_STUDIES

@@ -304,12 +304,14 @@ class Files:
         return list(dict.fromkeys(paths))
 
     def of_each_job(self, study: Study) -> list[str]:
-        """One file of each job whose files `whole_study` has."""
+        """One file of each job whose files `whole_study` has, and all models, which `qdrank rank` reads."""
         figures = (together[0] for together in study.drawn_together)
         first = {output.id for output in (*figures, *study.tables, study.observations) if output}
         outputs = [path for id_, files in self.by_id(study).items() if id_ in first for path in files]
         numbers = [path for path in outputs if path.endswith(".parquet")]
-        return numbers + [files[0] for files in self.of_steps(study)]
+        return numbers + [
+            path for files in self.of_steps(study) for path in files if path == files[0] or "/models/" in path
+        ]
 
     def rankers(self) -> list[str]:
         """Every method of every data set, for `qdrank rank`; a first stage that searches a collection ranks no features."""

@@ -19,6 +19,7 @@ from qdrank.studies import STUDIES
 from qdrank.workflow.config import Settings
 from qdrank.workflow.own_data import (
     FeatureFiles,
+    GivenData,
     IrDatasetsCollection,
     RunFiles,
     SimulatedVariant,
@@ -38,6 +39,8 @@ class PlannedDataset:
     kind: table.DatasetKind
     title: str
     note: str = ""
+    queries_of: str = ""
+    """The data set whose queries it has, if it is another form of that."""
     folds: tuple[str, ...] = ("fold1",)
     registered: bool = True
     """Whether its files are those of the registry, to be fetched; else they are the user's."""
@@ -202,6 +205,7 @@ def _refuse_unknown_datasets(settings: Settings, known: Iterable[str]) -> None:
     names = [*known, *settings.own]
     named = {f"learners.{key}": getattr(settings.learners, key) for key in ("datasets", "scales", "conventions")}
     named |= {f"{STUDIES[name].short}.datasets": settings.of_study(STUDIES[name]).datasets for name in STUDIES}
+    named |= {f"own.{name}.queries_of": [of.queries_of] for name, of in settings.own.items() if of.queries_of}
     for key, datasets in named.items():
         for name in datasets or ():
             if name not in names:
@@ -262,6 +266,7 @@ def _registered(entry: table.Dataset, settings: Settings) -> PlannedDataset:
         "letor" if entry.kind == "runs" else entry.kind,
         entry.title,
         entry.note,
+        entry.queries_of,
         folds=_wanted(folds, settings),
         options=options,
         n_queries=entry.n_queries,
@@ -278,8 +283,8 @@ def _by_source(rule: table.SourceRule | None, settings: Settings, at: Callable[[
 
 def _planned_own_data(name: str, settings: Settings, folders: Sequence[str | Path]) -> PlannedDataset:
     section = settings.own[name]
+    bare = PlannedDataset(name, "letor", section.title or name, section.note, section.queries_of, registered=False)
     at = partial(_path, settings=settings, folders=folders)
-    bare = PlannedDataset(name, "letor", section.title or name, section.note, registered=False)
     rotating = ROTATION if settings.text.folds == "rotation" else ("fold1",)
     text = replace(bare, kind="text", folds=_wanted(rotating, settings))
     match section:
@@ -341,7 +346,7 @@ def _with_files(
     bare: PlannedDataset, section: SmartCollection | TrecCollection, files: Mapping[str, Any]
 ) -> PlannedDataset:
     """A text collection of several files; ``files`` are those of each key of its section."""
-    form = section.model_dump(exclude={"kind", "title", "note", "sources", *files})
+    form = section.model_dump(exclude={*GivenData.model_fields, "kind", *files})
     return replace(bare, files=_named(files), options={"like": section.kind, "files": dict(files), "form": form})
 
 
