@@ -9,7 +9,6 @@ import pytest
 
 from qdrank.datasets.sources import default_table, load
 from qdrank.errors import InputError
-from qdrank.learners import LEARNERS
 from qdrank.queries import METRICS
 from qdrank.queries.metrics import Euclidean
 from qdrank.registry import Registry
@@ -25,20 +24,6 @@ def toy(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 def add(monkeypatch: pytest.MonkeyPatch, registry: Registry, name: str, target: str) -> None:
     monkeypatch.setattr(registry, "_entries", dict(registry._entries))
     registry.add(name, target)
-
-
-def test_a_learner(monkeypatch: pytest.MonkeyPatch, toy: ModuleType) -> None:
-    class FirstFeature:
-        def fit(self, X, y, query):
-            return self
-
-        def predict(self, X):
-            return X[:, 0]
-
-    toy.FirstFeature = FirstFeature
-    add(monkeypatch, LEARNERS, "first", "toy_module:FirstFeature")
-    X = np.array([[1.0, 2.0], [3.0, 4.0]])
-    assert LEARNERS["first"]().fit(X, [0, 1], [1, 1]).predict(X).tolist() == [1.0, 3.0]
 
 
 def test_a_metric(monkeypatch: pytest.MonkeyPatch, toy: ModuleType) -> None:

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 import yaml
 
+from qdrank.datasets.sources import load
 from qdrank.errors import InputError
 from qdrank.evaluation.declared import Claim, Rules
 from qdrank.learners.grids import GRIDS
@@ -112,6 +113,24 @@ def present(name):
     module = import_module(STUDIES[name].claims.partition(":")[0].rpartition(".")[0] + ".methods")
     methods = [[method.name, method.label, method.models] for method in module.METHODS]
     return Present(claims, methods, grids)
+
+
+def independent_sets(name):
+    """Public data sets behind a study's averages: of those with the same queries the first, in the order of the configurations."""
+    first = {}
+    for file in LEDGER["studies"][name]["grids"]:
+        values = merged(load_sources([ROOT / file]))
+        wanted = values[STUDIES[name].short]["datasets"]
+        known = {key: {"kind": row.kind, "queries_of": row.queries_of} for key, row in load().items()} | values["own"]
+        for dataset in values["datasets"]:
+            if (wanted is None or dataset in wanted) and known[dataset]["kind"] != "simulated":
+                first.setdefault(known[dataset].get("queries_of") or dataset, dataset)
+    return list(first.values())
+
+
+@pytest.mark.parametrize("name", list(STUDIES))
+def test_averages_are_over_the_sets_of_the_ledger(name):
+    assert independent_sets(name) == LEDGER["studies"][name]["sets"]
 
 
 @pytest.mark.parametrize("name", list(STUDIES))

@@ -1,9 +1,12 @@
+import re
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
+from qdrank.datasets.sources import load
 from qdrank.errors import InputError
+from qdrank.studies import STUDIES
 from qdrank.workflow.config_files import resolve
 from qdrank.workflow.plan import plan, shards_of
 from qdrank.workflow.run import WorkflowRun
@@ -29,6 +32,30 @@ def test_simulated_data_need_nothing() -> None:
 def test_absence_stops_with_the_instruction() -> None:
     with pytest.raises(InputError, match="accept the agreement"):
         plan(resolve({"datasets": ["mq2008"]}))
+
+
+def test_an_encoder_is_known_by_name_or_a_folder(tmp_path: Path) -> None:
+    named = plan(resolve({"datasets": ["sim1"], "encoder": "minilm"}))
+    assert (dict(named.encoder), named.encoders) == ({"folder": "resources/downloads/minilm"}, ("minilm",))
+    (tmp_path / "e5").mkdir()
+    own = {"folder": "e5", "queries": "query: "}
+    given = plan(resolve({"datasets": ["sim1"], "encoder": own}), [tmp_path])
+    assert (dict(given.encoder), given.encoders) == (own, ())
+    assert not plan(resolve({"datasets": ["sim1"]})).encoder
+
+
+@pytest.mark.parametrize(
+    ("config", "words"),
+    [
+        ({"encoder": "miniln"}, "did you mean minilm?"),
+        ({"encoder": {"folder": "nowhere"}}, "encoder.folder: no such folder"),
+        ({"text": {"features": ["first", "dense"]}}, "text.features: dense needs an encoder"),
+        ({"queries": {"vectors": "dense"}}, "queries.vectors: dense needs an encoder"),
+    ],
+)
+def test_an_encoder_that_is_not_there_is_named(config: dict, words: str) -> None:
+    with pytest.raises(InputError, match=re.escape(words)):
+        plan(resolve({"datasets": ["sim1"], **config}))
 
 
 def test_absence_can_be_skipped() -> None:
@@ -128,7 +155,7 @@ def test_vectors_that_the_data_have_are_taken(tmp_path: Path) -> None:
     run = WorkflowRun(settings, plan(settings), tmp_path)
     mine, other = (run.query_options(SimpleNamespace(dataset=name)) for name in ("mine", "other"))
     assert (mine["pooling"], mine["query_columns"], mine["top"]) == ("none", True, 7)
-    assert other == settings.queries.model_dump()
+    assert other == settings.queries.model_dump(exclude={"vectors"})
 
 
 @pytest.mark.parametrize("section", [{"geng": {"datasets": ["sin1"]}}, {"learners": {"scales": {"sin1": "given"}}}])
@@ -137,6 +164,28 @@ def test_a_misspelt_data_set_in_another_section_is_found(section: dict) -> None:
         InputError, match=r"(geng.datasets|learners.scales): unknown data set 'sin1'\n.*did you mean sim1"
     ):
         plan(resolve({"datasets": ["sim1"]} | section))
+
+
+def test_studies_with_four_independent_public_sets_have_an_average() -> None:
+    Path("a.txt").touch()
+    own = {f"set{i}": letor(all="a.txt")["own"]["mine"] for i in range(5)}
+    names = ["sim1", "sim2", *own]
+    four = own | {"set4": own["set4"] | {"queries_of": "set0"}}
+    three = four | {"set3": own["set3"] | {"queries_of": "set0"}}
+    for sets, averaged in ((four, True), (three, False)):
+        settings = resolve({"datasets": names, "own": sets, "studies": ["geng"]})
+        run = WorkflowRun(settings, plan(settings))
+        assert run.averaged == ({"geng2008": "knn-online - single"} if averaged else {})
+    assert run.queries_of(STUDIES["geng2008"])["set3"] == "set0"
+    own["set4"]["queries_of"] = "set9"
+    with pytest.raises(InputError, match=r"own.set4.queries_of: unknown data set 'set9'\n.*did you mean set"):
+        plan(resolve({"datasets": names, "own": own}))
+
+
+def test_what_shares_queries_in_the_table_names_a_data_set() -> None:
+    forms = {name: entry.queries_of for name, entry in load().items() if entry.queries_of}
+    assert forms
+    assert set(forms.values()) <= set(load()) - set(forms)
 
 
 def test_own_files_are_looked_for_beside_the_configuration(tmp_path: Path) -> None:

@@ -6,11 +6,11 @@ import pytest
 import yaml
 
 from qdrank.cli import main
-from qdrank.store import write
+from qdrank.store import read, write
 from qdrank.store.schemas import SHAPES, VERDICT_FIGURES
 
 
-def verdicts(path, dataset, effect, configuration="toy.yaml"):
+def verdicts(path, dataset, effect, configuration="toy.yaml", **more):
     text = {name: "" for name, kind in SHAPES["verdicts"].columns.items() if kind == pa.string()}
     row = text | {"study": "geng2008", "paper": "Geng 2008", "claim": "a - b", "text": "A beats B", "dataset": dataset}
     row |= {
@@ -23,8 +23,10 @@ def verdicts(path, dataset, effect, configuration="toy.yaml"):
         "fits": 1,
         "commit": "abcdef0",
         "configuration": configuration,
+        "queries_of": dataset,
+        "estimates": [{"contrast": "difference", "n": 90, "mean": effect, "error": 0.01, "differing": 50.0}],
     }
-    row |= dict.fromkeys(VERDICT_FIGURES, effect)
+    row |= dict.fromkeys(VERDICT_FIGURES, effect) | {"limit": None} | more
     write(path, "verdicts", pa.Table.from_pylist([row]))
     return str(path)
 
@@ -100,3 +102,23 @@ def test_a_claim_that_two_runs_judge_is_refused(behind, tmp_path, capsys):
     assert findings(page, *(verdicts(tmp_path / name, "one", 0.1) for name in "ab")) == 2
     assert "geng2008 was decided on one twice by toy.yaml" in capsys.readouterr().err
     assert page.read_text(encoding="utf-8") == "old"
+
+
+def test_an_average_is_made_of_the_sets_of_all_runs(behind, tmp_path):
+    page = behind("config/a.yaml", "config/b.yaml")
+    of = {name: ["one", "two"] if name == "a" else ["three", "four", "five"] for name in "ab"}
+    files = []
+    for name, datasets in of.items():
+        given = {"configuration": f"{name}.yaml", "claim": "knn-online - single"}
+        sets = [read(verdicts(tmp_path / place, place, 0.1, **given), "verdicts") for place in datasets]
+        stale = verdicts(tmp_path / f"stale-{name}", "average", 9.0, analysis="sets", estimates=[], **given)
+        write(tmp_path / name, "verdicts", pa.concat_tables([*sets, read(stale, "verdicts")]))
+        files.append(str(tmp_path / name))
+    assert findings(page, *files) == 0
+    text = page.read_text(encoding="utf-8")
+    assert "| average | one | two | three | four | five |" in text
+    assert "| yes +0.100 | yes +0.100 |" in text
+    assert "Made by `a.yaml` at commit abcdef0, `b.yaml` at commit abcdef0." in text
+    assert "9.000" not in text
+    assert "](geng2008.svg)\n\n| section |" in text
+    assert "average of 5 sets" in page.with_suffix(".svg").read_text(encoding="utf-8")

@@ -250,6 +250,10 @@ def test_pairs_to_judge_are_judged_and_the_same_command_goes_on(folder, capsys):
     assert len(again) == 31
     assert not {(q, d) for q, d, *_ in again[16:]} & {(q, d) for q, d, *_ in known}
     assert "720" not in json.loads((folder / "said.json").read_text())["judgments"]
+    theirs = file.read_text().replace(",", ";").replace("\n", "\r\n")
+    file.write_bytes(("\ufeff" + theirs).encode())  # as a spreadsheet writes it
+    assert gate(folder, capsys, "old", "new", "--to-judge", "1", file)[0] != 2
+    assert list(csv.reader(file.open())) == again[:17]
     file.write_text("query,document,grade\nq1,d1,x\n")
     status, err = gate(folder, capsys, "old", "new", "--to-judge", "15", file)
     assert status == 2

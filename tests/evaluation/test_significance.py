@@ -138,11 +138,6 @@ def test_p_values_are_probabilities_and_the_same_for_both_directions(d):
     assert wilcoxon(there).p == wilcoxon(back).p
 
 
-def test_under_the_null_p_is_below_5_per_cent_in_5_per_cent_of_draws():
-    p = np.array([paired_t(drawn(50, seed, effect=0.0)).p for seed in range(2000)])
-    assert 0.035 < (p < 0.05).mean() < 0.065
-
-
 # --- correction --------------------------------------------------------------------------------------------------
 
 
@@ -185,12 +180,6 @@ def test_an_interval_repeats_and_narrows_with_its_level(monkeypatch):
     assert bootstrap_interval(x, seed=1) == wide
 
 
-def test_intervals_cover_what_they_say():
-    rng = np.random.default_rng(11)
-    intervals = [bootstrap_interval(rng.normal(0, 1, 60), seed=i, resamples=400, level=0.9) for i in range(300)]
-    assert 0.83 < np.mean([i.low <= 0 <= i.high for i in intervals]) < 0.95
-
-
 def test_an_interval_of_equal_values_is_that_value():
     interval = bootstrap_interval(np.full(9, 0.25), seed=0)
     assert (interval.low, interval.high) == (0.25, 0.25)
@@ -212,12 +201,6 @@ def test_power_equals_that_of_the_noncentral_t(n):
     assert power(0.1, deviation=1.0, n=n) == pytest.approx(expected, rel=1e-9)
     found = detectable_difference(deviation=1.0, n=n)
     assert power(found, deviation=1.0, n=n) == pytest.approx(0.8, abs=1e-9)
-
-
-def test_power_is_what_a_simulation_finds():
-    effect = detectable_difference(deviation=0.1, n=40)
-    found = np.mean([paired_t(drawn(40, seed, effect=effect)).p < 0.05 for seed in range(1500)])
-    assert found == pytest.approx(0.8, abs=0.04)
 
 
 def test_power_at_the_edges():

@@ -234,16 +234,6 @@ def test_the_correction_widens_the_interval_and_what_can_be_found():
     assert found == pytest.approx(0.8, abs=1e-6)
 
 
-@pytest.mark.parametrize("runs", [150, pytest.param(1500, marks=pytest.mark.full)])
-@pytest.mark.parametrize("truth", [-0.002, 0.0, MARGIN, 0.008])
-def test_no_more_verdicts_are_wrong_than_alpha(truth, runs):
-    rng, wrong = np.random.default_rng(3), 0
-    for values in rng.normal(truth, 0.03, (runs, 60)):
-        verdict = decide_by_estimates(claim(), {"d": over_queries(values)}, size=1, rules=Rules()).verdict
-        wrong += verdict == (HOLDS if truth <= 0 else FAILS)
-    assert wrong / runs < 0.025 + 3 * np.sqrt(0.025 / runs)
-
-
 # ---- contrasts, checks, units --------------------------------------------------------------------------------------------
 
 GAIN, NOTHING, NOISE = (over_queries(spread(m, s)) for m, s in ((0.02, 0.01), (0.0, 0.01), (0.01, 0.5)))

@@ -30,7 +30,7 @@ def row(claim: str, dataset: str, verdict: str, purpose: str = "finding", **chan
         | numbers
         | about
         | {"purpose": purpose, "verdict": verdict, "unit": "NDCG", "analysis": "queries", "reason": "so"}
-        | {"commit": "abcdef0", "configuration": "toy.yaml"}
+        | {"commit": "abcdef0", "configuration": "toy.yaml", "limit": None, "queries_of": dataset, "estimates": []}
         | changed
     )
 

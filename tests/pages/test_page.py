@@ -14,12 +14,12 @@ import pytest
 import vl_convert
 
 from qdrank.datasets.judged import Judged
-from qdrank.evaluation.deciding import QUERIES, SEEDS, THESE_WORLDS, verdicts_table
+from qdrank.evaluation.deciding import QUERIES, SEEDS, SETS, THESE_WORLDS, verdicts_table
 from qdrank.evaluation.declared import FAILS, HOLDS, UNCLEAR
 from qdrank.figures.tables import p_value
 from qdrank.figures.verdicts import STARRED, verdicts_overview
 from qdrank.pages.explorer import explored, specification
-from qdrank.pages.findings import number, tally
+from qdrank.pages.findings import number, sentences, tally
 from qdrank.pages.page import _datasets, index_page
 from qdrank.pages.queries import evenly, query_map
 from qdrank.queries.vectors import PrincipalComponents
@@ -136,6 +136,20 @@ def test_a_p_value_is_never_shown_as_zero(p: float, shown: str) -> None:
 
 def test_small_effects_are_not_shown_as_zero() -> None:
     assert [number(v, signed=True) for v in (0.01234, -0.0004, 0.0)] == ["+0.012", "-4.0e-04", "0"]
+
+
+def test_an_average_decides_its_claim_and_single_sets_stand_below_it() -> None:
+    sets = [row("near - global", name, UNCLEAR, effect=0.01) for name in ("alpha", "beta", "gamma", "delta")]
+    average = row("near - global", "average", HOLDS, analysis=SETS, n=4)
+    rows = [average, *sets, row("near - global", "world", FAILS, analysis=SEEDS), row("far - global", "alpha", FAILS)]
+    assert tally(rows).startswith(
+        "2 claims on 5 data sets (3 verdicts): 1 holds and 2 do not hold. 1 claim decided by the"
+    )
+    told = {verdict: dict(claims) for verdict, claims in sentences(rows, {"alpha": "Alpha"})}
+    below = ", ".join(f"? {name} (+0.010)" for name in ("Alpha", "beta", "gamma", "delta"))
+    assert told[HOLDS] == {"near - global & more": f"average of 4 sets (+0.012), {below}"}
+    assert told[FAILS] == {"near - global & more": "world (+0.012)", "far - global & more": "Alpha (+0.012)"}
+    assert told[UNCLEAR] == {}
 
 
 def test_the_tally_counts_claims_of_the_paper_alone() -> None:

@@ -21,7 +21,6 @@ from qdrank.text.encoder import Encoder
 from qdrank.text.encoder_form import encoder_form
 from qdrank.text.encoder_vectors import load_vectors, text_vectors
 from qdrank.text.encoding import encoded, gather_vectors, kept_vectors, texts_of, write_shard
-from qdrank.text.extract import read_collection
 from qdrank.text.first_runs import first_runs
 
 TITLES = ["zebra", "", "piano", "", "river", "tiger"]
@@ -66,19 +65,17 @@ def test_texts_are_judged_queries_whole_documents_and_titles():
 
 def test_vectors_are_the_encoders_with_the_prompt_of_their_kind(folder):
     encoder = Encoder(encoder_form(folder))
-    made = text_vectors([encoded(encoder, texts_of(COLLECTION))], IDS)
+    made = text_vectors([encoded(encoder, texts_of(COLLECTION))])
     np.testing.assert_array_equal(made.of_queries(["q2"]), encoder.encode(["violin cello"], "queries"))
     np.testing.assert_array_equal(made.documents[[0]], encoder.encode(["zebra lion tiger"], "documents"))
     np.testing.assert_array_equal(made.titles[[4]], encoder.encode(["river"], "documents"))
     assert not made.titles[1].any()
-    with pytest.raises(InputError, match="of other documents"):
-        text_vectors([encoded(encoder, texts_of(COLLECTION))], IDS[::-1])
     with pytest.raises(InputError, match="unjudged"):
         made.of_queries(["unjudged"])
 
 
 def test_kept_vectors_are_made_once(folder, tmp_path, monkeypatch):
-    monkeypatch.setattr(encoding, "BLOCK", 5)
+    monkeypatch.setattr(encoding, "BLOCK", 3)
     encoder, told = Encoder(encoder_form(folder)), []
     first = kept_vectors(encoder, COLLECTION, tmp_path / "kept", told.append)
     assert [line.partition(",")[0] for line in told] == [f"encoded {i} of 3 blocks of texts" for i in (1, 2, 3)]
@@ -102,7 +99,8 @@ def test_shards_change_no_byte(folder, beir, tmp_path, monkeypatch):
         gather_vectors({"shards": list(map(str, paths))}, {"vectors": str(tmp_path / "vectors.parquet")})
         whole.append((tmp_path / "vectors.parquet").read_bytes())
     assert whole[0] == whole[1] == whole[2]
-    read = load_vectors(tmp_path / "vectors.parquet", read_collection(**source).documents.doc_id)
+    read = load_vectors(tmp_path / "vectors.parquet")
+    assert read.doc_id.tolist() == IDS
     encoder = Encoder(encoder_form(folder))
     np.testing.assert_allclose(
         read.documents,
@@ -114,7 +112,7 @@ def test_shards_change_no_byte(folder, beir, tmp_path, monkeypatch):
 
 
 def test_the_dense_run_ranks_by_inner_products(folder):
-    made = text_vectors([encoded(Encoder(encoder_form(folder)), texts_of(COLLECTION))], IDS)
+    made = text_vectors([encoded(Encoder(encoder_form(folder)), texts_of(COLLECTION))])
     (run,) = first_runs(COLLECTION, ["dense"], 4, made)
     scores = made.queries.astype(float) @ made.documents.T.astype(float)
     expected = [

@@ -260,7 +260,7 @@ def test_a_study(study: Project) -> None:
     assert "the query helps" in claims
     assert "it is the query's own" in claims
     assert "both choose among 2 numbers of leaves" in claims
-    counted = read(results / "tiny/tables/toy-table1.parquet", "figure")
+    counted = read(results / "tiny/tables/toy-table1.parquet", "table")
     judged = read(results / "tiny/toy/measures.parquet", "measures").column("query_id").to_pylist()
     assert set(counted.column("query").to_pylist()) == set(judged)
     assert len(list(study.folder.glob("logs/count_toy/tiny/fold1/**/*.log"))) == 3
@@ -269,7 +269,7 @@ def test_a_study(study: Project) -> None:
     study.tiny()
     assert "the query helps" in (results / "claims-overview.md").read_text()
     page = (results / "index.html").read_text()
-    assert "Show the query to the learner. 2 claims on 2 data sets" in page
+    assert "Show the query to the learner. 1 claim on 2 data sets" in page
     assert 'id="figure-tiny-toy-fig1"' in page
     known = read(results / "tiny/measures.parquet", "measures").column("method").to_pylist()
     assert {"toy-alone", "toy-seen"} <= set(known)

@@ -35,7 +35,7 @@ def run_of(shards: int, **config: Any) -> WorkflowRun:
     settings = resolve({"datasets": ["sim1"], "studies": ["geng"], **config})
     sim1 = replace(plan(settings).datasets["sim1"], folds=FIVE)
     sized = {"few": replace(sim1, name="few", n_queries=1000), "many": replace(sim1, name="many", n_queries=None)}
-    return WorkflowRun(settings, SimpleNamespace(datasets=sized, of_kind=lambda *_: []), shards=shards)
+    return WorkflowRun(settings, SimpleNamespace(datasets=sized, of_kind=lambda *_: [], encoder={}), shards=shards)
 
 
 def declare(monkeypatch: pytest.MonkeyPatch, *steps: Step) -> None:

@@ -10,24 +10,26 @@ from qdrank.workflow.config_files import resolve
 from tests.workflow.project import Project, copy_project
 
 BAD_NAMES = [
-    "a b",
-    "a;touch pwned",
-    "$(touch pwned)",
-    "`touch pwned`",
-    "it's",
-    'say "a"',
-    "..",
-    "../a",
-    "a/b",
-    "/etc/passwd",
-    "-rf",
-    "a\nb",
-    "a\x00b",
-    "{dataset}",
-    "*",
-    "ü",
     "",
     "a" * 65,
+    *[
+        "a b",
+        "a;touch pwned",
+        "$(touch pwned)",
+        "`touch pwned`",
+        "it's",
+        'say "a"',
+        "..",
+        "../a",
+        "a/b",
+        "/etc/passwd",
+        "-rf",
+        "a\nb",
+        "a\x00b",
+        "{dataset}",
+        "*",
+        "ü",
+    ],
 ]
 # What a shell, a glob or a template would trip over. Braces and the like are for the name of a file, not of a folder.
 FOLDER = 'it\'s a "study" $(touch pwned) & `touch pwned`; #1'

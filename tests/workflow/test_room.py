@@ -10,7 +10,7 @@ import pytest
 from qdrank.errors import InputError
 from qdrank.measures import CONVENTIONS
 from qdrank.rankers.methods import CLASSIC
-from qdrank.rankers.stages import FIRST_STAGES, REFERENCE
+from qdrank.rankers.stages import DENSE, FIRST_STAGES, REFERENCE
 from qdrank.studies import STUDIES
 from qdrank.workflow.config_files import resolve
 from qdrank.workflow.files import (
@@ -184,12 +184,17 @@ def test_what_a_study_must_not_see_on_text_is_refused(run: WorkflowRun) -> None:
     text = SimpleNamespace(name="mine", kind="text", kinds={"text"}, folds=["fold1"])
     section, _, last = key.partition(".")
     settings = resolve({section: {last: True}})
-    leaky = WorkflowRun(settings, SimpleNamespace(datasets={"mine": text}))
+    plain, dense = (
+        SimpleNamespace(datasets={"mine": text}, encoder=encoder, of_kind=lambda _: ["mine"])
+        for encoder in ({}, {"folder": "e5"})
+    )
+    leaky = WorkflowRun(settings, plain)
     with pytest.raises(
         InputError, match=re.escape(f"{key} and the study {study.short} do not go together on mine: {reason}")
     ):
         leaky.refuse_leaks()
-    assert leaky.first_stages_of("mine") == list(FIRST_STAGES)
+    assert leaky.first_stages_of("mine") == [name for name in FIRST_STAGES if name != DENSE]
+    assert WorkflowRun(settings, dense).first_stages_of("mine") == list(FIRST_STAGES)
 
 
 def test_a_pattern_admits_its_names_alone() -> None:

@@ -58,7 +58,8 @@ rule import_ranks:
 rule extract_features:
     """From a text collection to judged pairs: index, candidates, rank models."""
     input:
-        files.collection,
+        **run.vectors_read,
+        collection=files.collection,
     output:
         **table_outputs("text-notes", "Data", "text: settings and notes"),
         judged="results/{dataset}/judged.parquet",
@@ -76,6 +77,7 @@ rule extract_features:
         title=run.title,
         published=lambda wc: published_counts(planned.datasets[wc.dataset]),
         seed=settings.seed,
+        query_vectors=settings.queries.vectors == "dense",
     script:
         "../../scripts/run_step.py"
 

@@ -5,18 +5,26 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from qdrank.commands.output import add_output, opened, refuse_unwritable
 from qdrank.errors import InputError
+from qdrank.jobs import cores
 from qdrank.project import PROJECT
 from qdrank.workflow.recorded import FILE
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from qdrank.datasets.collections.model import Query
     from qdrank.datasets.judged import Judged
+    from qdrank.text.encoder_vectors import TextVectors
+    from qdrank.workflow.config import Settings
 
 
 QUERIES = "lines of ID, tab, words; or BEIR's jsonl, TREC topics, SMART records; - for standard input"
@@ -24,7 +32,7 @@ PAST = "also take the N best documents by the judged queries that they answered"
 
 
 #: Keys of a run's configuration that say where its texts are, and how they were read.
-_NEEDED = ("datasets", "mirror", "own", "folds", "seed", "text")
+_NEEDED = ("datasets", "mirror", "own", "folds", "seed", "text", "encoder", "queries")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -62,7 +70,7 @@ def features_of(data: Path, queries_file: Path, past: int) -> tuple[Judged, pa.T
     data : the results of a data set of text
     past : number of documents that past queries bring, besides the candidates by BM25
     """
-    source, text, seed = study_of(data)
+    source, settings, encoder = study_of(data)
 
     from qdrank.text.extract import read_collection, text_settings
     from qdrank.text.new_queries import new_query_features, read_new_queries
@@ -70,16 +78,30 @@ def features_of(data: Path, queries_file: Path, past: int) -> tuple[Judged, pa.T
     if past < 0:
         raise InputError("the number of documents is below 0", found=str(past), fix="give --past 0 or more")
     queries = read_new_queries(queries_file)
+    dense = settings.queries.vectors == "dense"
+    vectors = _vectors(data, queries, encoder) if dense or "dense" in settings.text.features else None
+    text = text_settings(settings.text.model_dump(), settings.seed, query_vectors=dense)
     kept = data / ".index.npz"
-    judged, topics = new_query_features(read_collection(**source), queries, text_settings(text, seed), past, kept)
+    judged, topics = new_query_features(read_collection(**source), queries, text, past, kept, vectors)
     left_out = sorted({query.query_id for query in queries} - set(judged.query_id))
     if left_out:
         print(f"qdrank: left out, because no document has a word of it: {', '.join(left_out)}", file=sys.stderr)
     return judged, topics
 
 
-def study_of(data: Path) -> tuple[dict[str, Any], dict[str, Any], int]:
-    """Where the collection behind a data set's results is, the section ``text`` it was made with, and the seed."""
+def _vectors(data: Path, queries: Sequence[Query], encoder: Mapping[str, str]) -> TextVectors:
+    """Vectors of a data set's documents, as the run made them, and of new queries."""
+    from qdrank.text.encoder import Encoder
+    from qdrank.text.encoder_form import encoder_form
+    from qdrank.text.encoder_vectors import load_vectors
+
+    asked = Encoder(encoder_form(**encoder), threads=cores()).encode([query.text for query in queries], "queries")
+    names = np.array([query.query_id for query in queries], dtype=object)
+    return replace(load_vectors(data / "vectors.parquet"), query_id=names, queries=asked)
+
+
+def study_of(data: Path) -> tuple[dict[str, Any], Settings, dict[str, str]]:
+    """Where the collection behind a data set's results is, the configuration it was made with, and its encoder, if any."""
     results, name = data.parent, data.name
     config = results / FILE
     if not config.is_file():
@@ -95,11 +117,14 @@ def study_of(data: Path) -> tuple[dict[str, Any], dict[str, Any], int]:
     values = {key: value for key, value in load_yaml(config).items() if key in _NEEDED}
     settings = resolve(values, [(str(config), values)])
     folders = [results.parent, PROJECT]
-    dataset = plan(settings.model_copy(update={"datasets": [name]}), folders).datasets[name]
+    planned = plan(settings.model_copy(update={"datasets": [name]}), folders)
+    dataset, encoder = planned.datasets[name], dict(planned.encoder)
     if dataset.kind != "text":
         fix = "compute the features as those of the data were; `qdrank rank` takes them as LETOR text"
         raise InputError(f"{name} is not made of text", found=f"kind {dataset.kind}", fix=fix)
     source = dict(dataset.options)
     if dataset.registered:  # its downloads are in the folder of the run
         source["folder"] = os.path.join(results.parent, source["folder"])
-    return source, settings.text.model_dump(), settings.seed
+    if planned.encoders:
+        encoder["folder"] = os.path.join(results.parent, encoder["folder"])
+    return source, settings, encoder

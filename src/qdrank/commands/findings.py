@@ -28,18 +28,26 @@ def run(args: argparse.Namespace) -> int:
     """Write the verdicts of every study that the runs judge."""
     import yaml
 
+    from qdrank.evaluation.pooling import with_averages
+    from qdrank.figures.averages import forest_of_sets
+    from qdrank.figures.style import save_figure
+    from qdrank.studies import STUDIES
+
     verdicts = joined_verdicts(args.claims)
     if not (source := args.docs / "ledger.yaml").is_file():
         raise InputError("no such file", file=source, fix="give --docs, the folder docs of a checkout")
     studies = yaml.safe_load(source.read_text(encoding="utf-8"))["studies"]
     _refuse_other_runs(verdicts, studies, args.docs)
+    verdicts = with_averages(verdicts)
     pages = {
-        _page_of(name, args.docs): page(verdicts, name, studies[name]["title"])
-        for name in sorted(set(verdicts.column("study").to_pylist()))
+        name: page(verdicts, name, studies[name]["title"]) for name in sorted(set(verdicts.column("study").to_pylist()))
     }
-    for path, text in pages.items():
+    for name, text in pages.items():
+        path = _page_of(name, args.docs)
         write_text(path, text)
         print(path)
+        if _picture(name) in text:
+            save_figure(forest_of_sets(verdicts, name, STUDIES[name].main, {}), {"svg": path.with_suffix(".svg")})
     return 0
 
 
@@ -49,16 +57,24 @@ def _page_of(study: str, docs: Path) -> Path:
 
 def page(verdicts: pa.Table, study: str, title: str) -> str:
     """The page with the verdicts of one study."""
+    from qdrank.figures.averages import has_average
     from qdrank.figures.tables import markdown
     from qdrank.figures.verdicts import findings_table
+    from qdrank.studies import STUDIES
 
+    drawn = f"{_picture(study)}\n\n" if has_average(verdicts, study, STUDIES[study].main) else ""
     return (
         f"# Verdicts: {title}\n\n"
         f"Every claim of [the study](../studies/{study}.md) on every data set: yes, no, or ? where the data cannot tell, then "
-        "the effect; * is about the simulated worlds that were run, and no others. [Verdicts](../verdicts.md) says how they "
+        "the effect; where there is an average over sets, it decides; * is about the simulated worlds that were run, and no others. [Verdicts](../verdicts.md) says how they "
         "come about. Written by `qdrank findings`; do not edit.\n\n"
-        f"{made_by(verdicts, study)}\n\n{markdown(findings_table(verdicts, study))}"
+        f"{made_by(verdicts, study)}\n\n{drawn}{markdown(findings_table(verdicts, study))}"
     )
+
+
+def _picture(study: str) -> str:
+    """The forest plot of the study's main claim, in its page."""
+    return f"![The main claim on each independent set, their average, and what a new set would show]({study}.svg)"
 
 
 def _refuse_other_runs(verdicts: pa.Table, studies: Mapping[str, Any], docs: Path) -> None:
@@ -82,18 +98,21 @@ def _named(files: Collection[str]) -> str:
 
 
 def joined_verdicts(files: Sequence[Path]) -> pa.Table:
-    """Verdicts of several runs in one table.
+    """Verdicts of several runs on single data sets, in one table: averages are made of all of them together.
 
     Where an earlier run judged the same claim on the same data set with another configuration, the data set's name is
     followed by the configuration.
     """
-    from qdrank.evaluation.deciding import verdicts_table
+    import pyarrow.compute as pc
+
+    from qdrank.evaluation.deciding import SETS, verdicts_table
     from qdrank.store import read
 
     rows: list[dict[str, Any]] = []
     judged: dict[tuple[str, str, str], str] = {}
     for file in files:
-        for row in read(file, "verdicts").to_pylist():
+        table = read(file, "verdicts")
+        for row in table.filter(pc.not_equal(table.column("analysis"), SETS)).to_pylist():
             first = judged.setdefault((row["study"], row["claim"], row["dataset"]), row["configuration"])
             if first != row["configuration"]:
                 row["dataset"] += f" ({row['configuration']})"
@@ -121,6 +140,6 @@ def made_by(verdicts: pa.Table, study: str) -> str:
     from qdrank.figures.verdicts import expected_errors
 
     rows = [row for row in verdicts.to_pylist() if row["study"] == study]
-    made = sorted({(row["configuration"], row["commit"] or "unknown") for row in rows})
+    made = sorted({(row["configuration"], row["commit"] or "unknown") for row in rows if row["configuration"]})
     files = ", ".join(f"`{file}` at commit {commit}" for file, commit in made)
     return f"Made by {files}. {expected_errors(verdicts_table(rows))}"

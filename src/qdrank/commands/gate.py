@@ -16,8 +16,8 @@ from typing import Any
 from xml.etree import ElementTree
 
 from qdrank.commands.compare import add_question, asked, heading, report_lines
-from qdrank.commands.output import refuse_unwritable
-from qdrank.commands.run_tables import aligned, described
+from qdrank.commands.output import aligned, refuse_unwritable
+from qdrank.commands.run_tables import described
 from qdrank.errors import AnyPath, QdrankError
 from qdrank.evaluation.declared import FAILS, HOLDS
 from qdrank.evaluation.two_runs import Question, TwoRuns
@@ -191,7 +191,7 @@ def _write_junit(path: AnyPath, tests: Iterable[tuple[str, str, str, str]]) -> N
     for counted, tag in (("tests", "testcase"), ("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
         suite.set(counted, str(sum(1 for _ in suite.iter(tag))))
     ElementTree.indent(suite)
-    write_text(Path(path), ElementTree.tostring(suite, encoding="unicode", xml_declaration=True) + "\n")
+    write_text(Path(path), ElementTree.tostring(suite, encoding="utf-8", xml_declaration=True).decode() + "\n")
 
 
 def _markdown(gate: Gate) -> Iterator[str]:

@@ -167,6 +167,7 @@ class Dataset(Source):
 
     kind: DatasetKind
     note: str = ""
+    queries_of: str = ""
     n_queries: Size | None = None
     n_documents: Size | None = None
     n_judgments: Size | None = None

@@ -19,7 +19,8 @@ from qdrank.layout import FloatArray
 from qdrank.store.schemas import SHAPES
 
 QUERIES, SEEDS, THESE_WORLDS, VALUES = "queries", "seeds", "queries, in these worlds only", "values"
-"""Units of analysis."""
+SETS, AVERAGE = "sets", "average"
+"""Units of analysis; of averages over data sets, which stand where others have the name of a data set."""
 
 Members = Mapping[str, Observations]
 """Observations by member: one public data set, or the seeds of one simulated world."""
@@ -47,10 +48,9 @@ def decide(declaration: Declaration, members: Members, *, dataset: str, world: s
     for claim in declaration:
         if contrasts := observations[claim.name]:
             analysis = _analysis(claim, len(next(iter(contrasts.values()))), world, declaration.rules)
-            one = _verdict(claim, contrasts, analysis, sizes.get(claim.name, 1), declaration.rules)
-            rows.append(
-                row(declaration, claim, one, dataset=dataset, world=world, analysis=analysis, note=_by_seed(contrasts))
-            )
+            one, estimates = _verdict(claim, contrasts, analysis, sizes.get(claim.name, 1), declaration.rules)
+            named = {"dataset": dataset, "world": world, "analysis": analysis, "note": _by_seed(contrasts)}
+            rows.append(row(declaration, claim, one, estimates, **named))
     return verdicts_table(rows)
 
 
@@ -79,19 +79,18 @@ def _analysis(claim: Claim, n_members: int, world: str, rules: Rules) -> str:
 
 def _verdict(
     claim: Claim, contrasts: Mapping[str, Sequence[FloatArray]], analysis: str, size: int, rules: Rules
-) -> Verdict:
+) -> tuple[Verdict, dict[str, Estimate]]:
+    """The verdict, and the estimate of every contrast."""
     if analysis == VALUES:
-        return decide_exactly(
-            claim,
-            {contrast: np.concatenate([values.ravel() for values in seeds]) for contrast, seeds in contrasts.items()},
-        )
+        values = {contrast: np.concatenate([of.ravel() for of in seeds]) for contrast, seeds in contrasts.items()}
+        return decide_exactly(claim, values), {}
     estimates = {contrast: _estimate(seeds, analysis) for contrast, seeds in contrasts.items()}
     one = decide_by_estimates(claim, estimates, size=size, rules=rules)
     if analysis == THESE_WORLDS:
         seeds = len(next(iter(contrasts.values())))
         reason = f"{one.reason}; {seeds} {'seed' if seeds == 1 else 'seeds'}, {rules.seeds} needed for a statement beyond these worlds"
-        return replace(one, reason=reason)
-    return one
+        one = replace(one, reason=reason)
+    return one, estimates
 
 
 def _estimate(seeds: Sequence[FloatArray], analysis: str) -> Estimate:
@@ -117,7 +116,15 @@ def _by_seed(contrasts: Mapping[str, Sequence[FloatArray]]) -> str:
 
 
 def row(
-    declaration: Declaration, claim: Claim, one: Verdict, *, dataset: str, world: str, analysis: str, note: str = ""
+    declaration: Declaration,
+    claim: Claim,
+    one: Verdict,
+    estimates: Mapping[str, Estimate],
+    *,
+    dataset: str,
+    world: str,
+    analysis: str,
+    note: str = "",
 ) -> dict[str, Any]:
     """One row of the artifact ``verdicts``."""
     return {
@@ -134,6 +141,7 @@ def row(
         "holds_if": claim.criteria[0],
         "fails_if": claim.criteria[1],
         "margin": claim.margin,
+        "limit": claim.limit,
         "unit": claim.unit,
         "family": claim.family,
         "budget": claim.budget,
@@ -144,6 +152,12 @@ def row(
         "note": "; ".join(filter(None, [claim.note, note])),
         "commit": "",
         "configuration": "",
+        "queries_of": "",
+        "estimates": [
+            {"contrast": name, "mean": of.mean, "error": of.error, "n": of.n, "differing": of.sample.differing}
+            for name, of in estimates.items()
+            if of.sample is not None and of.error >= 0
+        ],
     }
 
 
@@ -155,7 +169,7 @@ def verdicts_table(rows: Sequence[Mapping[str, Any]]) -> pa.Table:
 
 
 def stamped(verdicts: pa.Table, **stamps: str) -> pa.Table:
-    """The artifact ``verdicts`` with the ``commit`` and the ``configuration`` that made it in every row."""
+    """The artifact ``verdicts`` with the same text in every row: ``commit`` and ``configuration`` that made it, ``queries_of``."""
     for name, text in stamps.items():
         place = verdicts.schema.get_field_index(name)
         verdicts = verdicts.set_column(

@@ -149,6 +149,7 @@ class Rules:
     rare : share of all queries that an interval may not miss: its absence must be less likely than half the level
     differing : effective number of queries that must differ (`qdrank.evaluation.power`)
     seeds : seeds that a statement about a kind of simulated world needs
+    sets : independent public sets of queries that an average over sets needs (`qdrank.evaluation.pooling`)
     power : probability with which the smallest detectable difference would be found
     """
 
@@ -156,6 +157,7 @@ class Rules:
     rare: float = 0.06
     differing: int = 10
     seeds: int = 10
+    sets: int = 4
     power: float = 0.8
 
     def needed(self, level: float) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from qdrank.datasets.runs.model import Qrels, Run
+from qdrank.datasets.runs.tables import separator, table_cells, table_text
 from qdrank.errors import GRADE_FIX, AnyPath, InputError
 from qdrank.evaluation.run_files import judged_run
 from qdrank.layout import FloatArray
@@ -107,27 +107,20 @@ def read_judged(path: AnyPath) -> list[tuple[str, str, int]]:
     """The pairs of such a file that have a grade; none where there is no file yet."""
     if not Path(path).exists():
         return []
+    text = table_text(path)
+    rows = table_cells(text, separator(text.partition(b"\n")[0]) or ",", path)
+    if next(rows, (0, []))[1][:3] != _HEADS[:3]:
+        fix = "name a new file, or one that --to-judge wrote"
+        raise InputError("is not a list of documents to judge", file=path, line=1, fix=fix)
     found = []
-    with Path(path).open(encoding="utf-8", newline="") as file:
-        reader = csv.reader(file)
-        if next(reader, [])[:3] != _HEADS[:3]:
-            raise InputError(
-                "is not a list of documents to judge",
-                file=path,
-                line=1,
-                fix="name a new file, or one that --to-judge wrote",
-            )
-        for row in reader:
-            if len(row) < len(_HEADS[:3]):
-                raise InputError(
-                    f"{len(row)} columns", file=path, line=reader.line_num, fix="each row reads: query, document, grade"
-                )
-            if word := row[2].strip():
-                if not (word.isdigit() and int(word) <= MAX_GRADE):
-                    raise InputError(
-                        "the grade is not a whole number", file=path, line=reader.line_num, found=word, fix=GRADE_FIX
-                    )
-                found.append((row[0], row[1], int(word)))
+    for line, row in rows:
+        if len(row) < len(_HEADS[:3]):
+            fix = "each row reads: query, document, grade"
+            raise InputError(f"{len(row)} columns", file=path, line=line, fix=fix)
+        if word := row[2].strip():
+            if not (word.isdigit() and int(word) <= MAX_GRADE):
+                raise InputError("the grade is not a whole number", file=path, line=line, found=word, fix=GRADE_FIX)
+            found.append((row[0], row[1], int(word)))
     return found
 
 

@@ -13,6 +13,7 @@ from qdrank.text.extract import extract_features, notes_table, reference_maps
 
 
 def write_text_features(
+    files: Mapping[str, Any],
     out: Mapping[str, str],
     *,
     options: Mapping[str, Any],
@@ -20,15 +21,17 @@ def write_text_features(
     title: str,
     published: Mapping[str, int],
     seed: int,
+    query_vectors: bool = False,
     log: Callable[..., None],
 ) -> None:
     """Write the artifacts of a collection, and the table of settings and notes to the other paths of ``out``.
 
     ``options`` name the collection, ``settings`` are the section ``text`` of the configuration, ``published`` counts stand beside
-    what was read.
+    what was read. ``files`` may have the artifact ``vectors``, ``query_vectors`` as in `extract_features`.
     """
     made = {name: out[name] for name in ("judged", "columns", "topics")}
-    notes = extract_features(made, options, seed=seed, **settings)
+    vectors = files.get("vectors")
+    notes = extract_features(made, options, seed=seed, vectors=vectors, query_vectors=query_vectors, **settings)
     for note in notes:
         log("%s", note)
     reference = reference_column(made["columns"])

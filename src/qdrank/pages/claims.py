@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from qdrank.evaluation.deciding import decide, stamped, verdicts_table
+from qdrank.evaluation.pooling import with_averages
 from qdrank.evaluation.values import load_observations
 from qdrank.figures.tables import write_table
 from qdrank.figures.verdicts import FOLDED, expected_errors, readable, titled, verdicts_overview
@@ -31,11 +32,9 @@ def decide_claims(
     ``decided`` are the data set and the study of each file of observations.
     """
     observations = dict(zip(map(tuple, decided), files["observations"], strict=True))
-    tables = [
-        verdicts_table([]),
-        *(table for short, of in studies.items() for table in _of_study(short, of, observations)),
-    ]
-    verdicts = stamped(pa.concat_tables(tables), commit=commit(), configuration=configuration)
+    tables = [table for short, of in studies.items() for table in _of_study(short, of, observations)]
+    single = pa.concat_tables([verdicts_table([]), *tables])
+    verdicts = stamped(with_averages(single), commit=commit(), configuration=configuration)
     write(out["table"], "verdicts", verdicts)
     whole, glance = readable(verdicts, titles), verdicts_overview(verdicts)
     write_table(whole, {"html": out["html"]}, title="Claims of the papers", folded=[*FOLDED, "purpose"])
@@ -52,6 +51,7 @@ def _of_study(short: str, of: Mapping[str, Any], files: Mapping[Any, str]) -> It
     }
     for name, members in observations.items():
         called = name if len(members) == 1 else f"{name} ({len(members)} seeds)"
-        yield decide(declaration, members, dataset=called, world=of["worlds"][name])
+        table = decide(declaration, members, dataset=called, world=of["worlds"][name])
+        yield stamped(table, queries_of=of["queries_of"][name])
     if of["across"]:
         yield loaded(of["across"])(declaration, observations, of["worlds"])

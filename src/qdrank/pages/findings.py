@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from qdrank.evaluation.deciding import QUERIES, SETS
 from qdrank.evaluation.declared import FAILS, FINDING, HOLDS, UNCLEAR, VERDICTS
 from qdrank.figures.tables import p_value
 from qdrank.figures.verdicts import star
@@ -27,10 +28,18 @@ def number(value: float | None, *, signed: bool = False) -> str:
     return fixed if abs(value) >= 0.0005 else small
 
 
+def deciding(rows: Sequence[Row]) -> list[Row]:
+    """Of the findings those that decide: single public sets only where their claim has no average."""
+    averaged = {(row["study"], row["claim"]) for row in rows if row["analysis"] == SETS}
+    single = [row["analysis"] == QUERIES and (row["study"], row["claim"]) in averaged for row in rows]
+    return [row for row, below in zip(rows, single, strict=True) if row["purpose"] == FINDING and not below]
+
+
 def tally(rows: Sequence[Row]) -> str:
     """How many statements there are, and how they came out."""
-    findings = [row for row in rows if row["purpose"] == FINDING]
-    claims, datasets = len({row["claim"] for row in findings}), len({row["dataset"] for row in findings})
+    findings = deciding(rows)
+    claims = len({row["claim"] for row in findings})
+    datasets = len({row["dataset"] for row in rows if row["purpose"] == FINDING and row["analysis"] != SETS})
     if not findings:
         return "None of its claims could be decided in this run."
     counts = {verdict: sum(row["verdict"] == verdict for row in findings) for verdict in VERDICTS}
@@ -40,7 +49,9 @@ def tally(rows: Sequence[Row]) -> str:
     parts += [f"for {open_} the data cannot tell"] if open_ else []
     said = " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
     several = "" if len(findings) == claims else f" ({len(findings)} verdicts)"
-    return f"{_count(claims, 'claim')} on {_count(datasets, 'data set')}{several}: {said}."
+    averages = sum(row["analysis"] == SETS for row in findings)
+    averaged = f" {_count(averages, 'claim')} decided by the average over sets." if averages else ""
+    return f"{_count(claims, 'claim')} on {_count(datasets, 'data set')}{several}: {said}.{averaged}"
 
 
 def _count(n: int, what: str) -> str:
@@ -50,15 +61,29 @@ def _count(n: int, what: str) -> str:
 def sentences(rows: Sequence[Row], names: Mapping[str, str]) -> Iterator[tuple[str, list[tuple[str, str]]]]:
     """For each verdict, the claims of the paper that got it, each with the data sets and effects.
 
-    ``names`` are the titles of the data sets by the names in the verdicts.
+    ``names`` are the titles of the data sets by the names in the verdicts. After an average come its sets, with their signs.
     """
     for verdict in VERDICTS:
         where: dict[str, list[str]] = {}
-        for row in rows:
-            if row["purpose"] == FINDING and row["verdict"] == verdict:
-                effect = f" ({number(row['effect'], signed=True)}{star(row)})" if row["effect"] is not None else ""
-                where.setdefault(row["text"], []).append(names.get(row["dataset"], row["dataset"]) + effect)
+        for row in deciding(rows):
+            if row["verdict"] == verdict:
+                places = where.setdefault(row["text"], [])
+                places.append(_place(row, names))
+                if row["analysis"] == SETS:
+                    places += [f"{SIGNS[one['verdict']]} {_place(one, names)}" for one in _below(row, rows)]
         yield verdict, [(text, ", ".join(places)) for text, places in where.items()]
+
+
+def _place(row: Row, names: Mapping[str, str]) -> str:
+    """A data set, and the effect on it."""
+    effect = f" ({number(row['effect'], signed=True)}{star(row)})" if row["effect"] is not None else ""
+    called = f"average of {row['n']} sets" if row["analysis"] == SETS else names.get(row["dataset"], row["dataset"])
+    return called + effect
+
+
+def _below(average: Row, rows: Sequence[Row]) -> list[Row]:
+    """Verdicts on single public sets, of the claim that an average is about."""
+    return [row for row in rows if row["analysis"] == QUERIES and row["claim"] == average["claim"]]
 
 
 def detail(row: Row) -> dict[str, Any]:

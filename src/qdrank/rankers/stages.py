@@ -4,7 +4,9 @@ from __future__ import annotations
 
 #: The first stage that retrieved the candidates, or the feature that ranks like it; every method starts from it.
 REFERENCE = "reference"
+#: What an encoder retrieves, where the configuration names one.
+DENSE = "dense"
 #: Methods that retrieve their own documents from a whole text collection, as many as there are candidates.
-RETRIEVERS = {"bm25-tuned": "BM25, tuned", "rm3": "RM3 on tuned BM25"}
+RETRIEVERS = {"bm25-tuned": "BM25, tuned", "rm3": "RM3 on tuned BM25", DENSE: "dense encoder"}
 #: All first stages that tables of methods include, with their labels.
 FIRST_STAGES = {REFERENCE: "first stage (reference)", **RETRIEVERS}

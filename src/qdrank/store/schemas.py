@@ -65,6 +65,10 @@ VERDICT_FIGURES = (
 )
 """Figures of a verdict; null where they do not apply."""
 
+#: Means of the contrasts of a claim, with what an average over data sets needs (qdrank.evaluation.pooling).
+_ESTIMATE = {"contrast": _TEXT, "n": pa.int64(), "mean": _NUMBER, "error": _NUMBER, "differing": _NUMBER}
+_ESTIMATES = pa.list_(pa.struct([pa.field(name, kind, nullable=False) for name, kind in _ESTIMATE.items()]))
+
 _SHARED = [
     # missed and missed_id, in data made of raw text: grades and names of the relevant documents of a query that are not
     # among its candidates, in the query's first row; empty in the others.
@@ -162,6 +166,7 @@ _SHARED = [
         | dict.fromkeys(("expected", "holds_if", "fails_if"), _TEXT)
         | {
             "margin": _NUMBER,
+            "limit": _NUMBER,
             "unit": _TEXT,
             "family": _TEXT,
             "budget": _TEXT,
@@ -170,8 +175,9 @@ _SHARED = [
             "fits": pa.int64(),
         }
         | dict.fromkeys(VERDICT_FIGURES, _NUMBER)
-        | dict.fromkeys(("verdict", "reason", "note", "commit", "configuration"), _TEXT),
-        nullable=frozenset(VERDICT_FIGURES),
+        | dict.fromkeys(("verdict", "reason", "note", "commit", "configuration", "queries_of"), _TEXT)
+        | {"estimates": _ESTIMATES},
+        nullable=frozenset({*VERDICT_FIGURES, "limit"}),
     ),
     # The queries of a data set in the plane; columns of average precisions follow (qdrank.pages.queries).
     Shape(

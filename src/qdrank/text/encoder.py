@@ -58,10 +58,13 @@ class Encoder:
     def _cased(self, text: str) -> str:
         return text.lower() if self.form.lower else text
 
+    def inputs(self, tokens: Sequence[Any]) -> dict[str, NDArray[np.int64]]:
+        """What the model takes for one batch of tokenized texts, (n_texts, n_tokens) each."""
+        return {name: _padded([getattr(one, _INPUTS[name]) for one in tokens]) for name in self._inputs}
+
     def _vectors(self, tokens: list[Any]) -> Vectors:
         """Vectors of one batch."""
-        given = {name: _padded([getattr(one, _INPUTS[name]) for one in tokens]) for name in self._inputs}
-        output = self._session.run([self._output], given)[0].astype(np.float64)
+        output = self._session.run([self._output], self.inputs(tokens))[0].astype(np.float64)
         if output.ndim == 3:
             output = pooled(output, np.array([len(one) for one in tokens]), self.form.pooling)
         if self.form.normalise:

@@ -18,6 +18,7 @@ from qdrank.errors import placed
 from qdrank.measures.compute import measure
 from qdrank.text.analyser import Analyser
 from qdrank.text.bm25 import BM25
+from qdrank.text.encoder_vectors import load_vectors
 from qdrank.text.judged import TextSettings, write_judged_text
 from qdrank.text.models import OHSUMED, Constants
 from qdrank.text.rank_features import FIRST_STAGE
@@ -52,7 +53,7 @@ def read_collection(
     return collection
 
 
-def text_settings(options: Mapping[str, Any], seed: int) -> TextSettings:
+def text_settings(options: Mapping[str, Any], seed: int, *, query_vectors: bool = False) -> TextSettings:
     """Settings of the text features from the section ``text`` of a configuration."""
     return TextSettings(
         analyser=Analyser(stemmer=options["stemmer"], stop_words=options["stop_words"]),
@@ -64,20 +65,29 @@ def text_settings(options: Mapping[str, Any], seed: int) -> TextSettings:
         folds=5 if options["folds"] == "rotation" else None,
         seed=seed,
         lsa=options["lsa"],
+        query_vectors=query_vectors,
         relevant=options["relevant"],
     )
 
 
 def extract_features(
-    out: Mapping[str, str | Path], source: Mapping[str, Any], *, seed: int, **options: Any
+    out: Mapping[str, str | Path],
+    source: Mapping[str, Any],
+    *,
+    seed: int,
+    vectors: str | None = None,
+    query_vectors: bool = False,
+    **options: Any,
 ) -> tuple[Note, ...]:
     """Write ``judged``, ``columns`` and ``topics`` of a collection; return the notes.
 
-    ``source`` holds the arguments of `read_collection`.
+    ``source`` holds the arguments of `read_collection`; ``vectors`` is the artifact with an encoder's, which become features
+    and, with ``query_vectors``, the columns of queries.
     """
     with placed(_judgments(source)):
         collection = read_collection(**source)
-        notes = write_judged_text(out, collection, text_settings(options, seed))
+        settings = text_settings(options, seed, query_vectors=query_vectors)
+        notes = write_judged_text(out, collection, settings, load_vectors(vectors) if vectors else None)
         judged = load_judged(out["judged"], [])
         refuse_unusable(judged)
     ranked = Note("candidates to rank, which tables call documents", judged.n_documents, (), "")

@@ -19,9 +19,10 @@ from qdrank.layout import FloatArray, IntArray, query_offsets
 from qdrank.store import write
 from qdrank.text.analyser import Analyser
 from qdrank.text.bm25 import BM25
+from qdrank.text.encoder_vectors import TextVectors
 from qdrank.text.index import AnalysedQueries, FieldIndex, analyse_queries, build_index
 from qdrank.text.models import Constants
-from qdrank.text.rank_features import REFERENCES, column_names, feature_values, web_columns
+from qdrank.text.rank_features import FIRST_STAGE, REFERENCES, column_names, dense_values, feature_values, web_columns
 from qdrank.text.retrieve import (
     Candidates,
     RankedDocuments,
@@ -46,6 +47,7 @@ class TextSettings:
     feature_sets : sets of feature columns (`features.FEATURE_SETS`)
     folds, seed : rotating parts drawn with ``seed``; None: the collection's own split if it has one, else five parts
     lsa : number of latent semantic columns per query; 0 for none
+    query_vectors : whether a query's own columns are the encoder's vector of its words instead
     relevant
         Relevant documents that measures count: all that are judged, as trec_eval does, or those among the candidates.
     """
@@ -60,6 +62,7 @@ class TextSettings:
     folds: int | None = None
     seed: int = 0
     lsa: int = 0
+    query_vectors: bool = False
     relevant: Literal["all", "candidates"] = "all"
 
     def __post_init__(self) -> None:
@@ -80,8 +83,10 @@ class JudgedText:
     notes: tuple[Note, ...]
 
 
-def judged_text(collection: Collection, settings: TextSettings | None = None) -> JudgedText:
-    """Index a collection, find candidates, and compute the features of every pair.
+def judged_text(
+    collection: Collection, settings: TextSettings | None = None, vectors: TextVectors | None = None
+) -> JudgedText:
+    """Index a collection, find candidates, and compute the features of every pair; ``vectors`` are an encoder's, if it is asked for.
 
     A query takes part if it has judgments and at least one candidate; those that do not are counted in the notes.
     """
@@ -97,10 +102,16 @@ def judged_text(collection: Collection, settings: TextSettings | None = None) ->
     candidates = candidates.where(np.array([part is not None for part in parts], dtype=bool)[candidates.query])
     first = bm25_scores(searched, queries, candidates.query, candidates.document, settings.bm25)
     static = web_columns(collection.documents)
-    X = feature_values(index, queries, candidates, names, constants=settings.constants, static=static, first=first)
+    asked = [query.query_id for query in collection.queries]
+    given = {FIRST_STAGE: first, **(dense_values(vectors, asked, candidates) if vectors else {})}
+    X = feature_values(index, queries, candidates, names, constants=settings.constants, static=static, given=given)
     kept = np.unique(candidates.query)
     missed = missed_documents(candidates, collection.qrels, len(index.doc_id))
     topics, topic_names = topic_columns(searched, queries, ranking, settings.lsa)
+    topics = topics[kept]
+    if settings.query_vectors and vectors:
+        topics = vectors.of_queries(np.array(asked, dtype=object)[kept]).astype(np.float64)
+        topic_names = [f"dense.{i + 1}" for i in range(topics.shape[1])]
     return JudgedText(
         judged=_judged_table(collection, candidates, parts, X, missed if settings.relevant == "all" else None),
         columns=columns,
@@ -111,10 +122,13 @@ def judged_text(collection: Collection, settings: TextSettings | None = None) ->
 
 
 def write_judged_text(
-    out: Mapping[str, str | Path], collection: Collection, settings: TextSettings | None = None
+    out: Mapping[str, str | Path],
+    collection: Collection,
+    settings: TextSettings | None = None,
+    vectors: TextVectors | None = None,
 ) -> tuple[Note, ...]:
     """Write ``judged``, ``columns`` and ``topics`` of a collection to the paths in ``out``; return the notes."""
-    tables = judged_text(collection, settings)
+    tables = judged_text(collection, settings, vectors)
     write(out["judged"], "judged", tables.judged)
     write(out["columns"], "columns", tables.columns)
     write(out["topics"], "topics", tables.topics)
@@ -169,7 +183,7 @@ def _topics_table(collection: Collection, kept: IntArray, parts: list[str | None
         [parts[row] or "" for row in kept.tolist()],
         text=[query.text for query in asked],
         types=[query.type for query in asked],
-        columns=columns[kept].astype(np.float32),
+        columns=columns.astype(np.float32),
     )
 
 

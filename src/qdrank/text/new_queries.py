@@ -27,10 +27,11 @@ from qdrank.errors import InputError
 from qdrank.layout import query_offsets
 from qdrank.store.atomic import atomic_path
 from qdrank.text.analyser import Analyser
+from qdrank.text.encoder_vectors import TextVectors
 from qdrank.text.index import Counts, Index, analyse_queries, build_index, count_matrix, index_of
 from qdrank.text.judged import TextSettings, topic_columns
 from qdrank.text.past_queries import answered_before
-from qdrank.text.rank_features import column_names, feature_values, web_columns
+from qdrank.text.rank_features import FIRST_STAGE, column_names, dense_values, feature_values, web_columns
 from qdrank.text.retrieve import bm25_scores, find_candidates, retrieve
 
 PART = "new"
@@ -42,11 +43,13 @@ def new_query_features(
     settings: TextSettings,
     past: int = 0,
     index_file: Path | None = None,
+    vectors: TextVectors | None = None,
 ) -> tuple[Judged, pa.Table]:
     """Candidates of new queries with their features, as `judged_text` computes them for the collection's own queries.
 
     ``past`` is a number of further candidates: the best by BM25 over documents that are expanded with the
     collection's own judged queries (`qdrank.text.past_queries`). ``index_file`` is one in which the index is kept for later calls.
+    ``vectors`` are those of the collection's documents and of the new queries, where an encoder is asked for.
 
     Returns
     -------
@@ -70,9 +73,11 @@ def new_query_features(
     names = column_names(index, settings.feature_sets)
     static = web_columns(collection.documents)
     first = bm25_scores(searched, asked, candidates.query, candidates.document, settings.bm25)
-    X = feature_values(index, asked, candidates, names, constants=settings.constants, static=static, first=first)
+    asked_ids = [query.query_id for query in queries]
+    given = {FIRST_STAGE: first, **(dense_values(vectors, asked_ids, candidates) if vectors else {})}
+    X = feature_values(index, asked, candidates, names, constants=settings.constants, static=static, given=given)
     kept = np.unique(candidates.query)
-    ids = np.array([query.query_id for query in queries], dtype=object)[kept]
+    ids = np.array(asked_ids, dtype=object)[kept]
     judged = Judged(
         query_id=ids,
         part=np.full(len(kept), PART, dtype=object),
@@ -81,9 +86,11 @@ def new_query_features(
         y=np.zeros(len(candidates.query), dtype=np.int64),
         X=X,
     )
-    columns, _ = topic_columns(searched, asked, ranking, settings.lsa)
+    columns = topic_columns(searched, asked, ranking, settings.lsa)[0][kept]
+    if settings.query_vectors and vectors:
+        columns = vectors.of_queries(ids).astype(np.float64)
     texts = [queries[row].text for row in kept.tolist()]
-    return judged, topics_table(ids, judged.part, text=texts, columns=columns[kept].astype(np.float32))
+    return judged, topics_table(ids, judged.part, text=texts, columns=columns.astype(np.float32))
 
 
 def read_new_queries(path: Path) -> list[Query]:

@@ -36,10 +36,12 @@ class PastQueries:
     ----------
     words : csr_array (n_past, n_terms), counts of their terms
     judgments : csr_array (n_past, n_documents), grades above 0 of their relevant documents
+    vectors : (n_past, n_dimensions) by an encoder; None where there is none
     """
 
     words: Counts
     judgments: sparse.csr_array
+    vectors: FloatArray | None = None
 
     def __len__(self) -> int:
         return int(self.words.shape[0])
@@ -71,17 +73,20 @@ class AskedQueries:
     ----------
     words : csr_array (n_asked, n_terms), counts of their terms
     hidden : csr_array (n_asked, n_past), 1 where a query must not see a past query: itself, or a near-duplicate
+    vectors : (n_asked, n_dimensions) by an encoder; None where there is none
     """
 
     words: Counts
     hidden: sparse.csr_array
+    vectors: FloatArray | None = None
 
     def __len__(self) -> int:
         return int(self.words.shape[0])
 
     def take(self, rows: IntArray | slice) -> AskedQueries:
         """Some of the queries."""
-        return AskedQueries(self.words[rows], self.hidden[rows])
+        vectors = None if self.vectors is None else self.vectors[rows]
+        return AskedQueries(self.words[rows], self.hidden[rows], vectors)
 
 
 def none_hidden(n_asked: int, n_past: int) -> sparse.csr_array:

@@ -1,7 +1,8 @@
 """Feature columns by name, and their values for candidate pairs.
 
 A column is called ``field.model``: ``title.L1``, ``both.H1``, ``body.LMIR.DIR``; those of web pages (`WEB_COLUMNS`) say how
-good a page is for any query. Groups of columns: ``first`` (the score of the first stage, which found the candidates),
+good a page is for any query. Groups of columns: ``first`` (the score of the first stage, which found the candidates), ``dense``
+(the encoder's cosines),
 ``letor25`` (the 25 rank models of LETOR's OHSUMED files, with which Hoi & Jin 2008 worked), ``extra`` (per field: length,
 coverage, BM25, language models), ``letor46`` (the layout of LETOR 4.0).
 """
@@ -18,6 +19,8 @@ from scipy import sparse
 from qdrank.datasets.collections.model import Documents
 from qdrank.layout import FloatArray, IntArray
 from qdrank.registry import refuse_unknown
+from qdrank.text.encoder_search import cosines
+from qdrank.text.encoder_vectors import TextVectors
 from qdrank.text.index import AnalysedQueries, Index
 from qdrank.text.models import MODELS, Constants, match
 from qdrank.text.retrieve import Candidates
@@ -107,7 +110,26 @@ def first_columns() -> list[str]:
     return [FIRST_STAGE]
 
 
-FEATURE_SETS = {"first": first_columns, "letor25": letor25_columns, "extra": extra_columns, "letor46": letor46_columns}
+def dense_columns() -> list[str]:
+    """Inner products of the encoder's vectors of query and document, and of query and title."""
+    return ["both.dense", "title.dense"]
+
+
+def dense_values(vectors: TextVectors, query_id: Sequence[str], pairs: Candidates) -> dict[str, FloatArray]:
+    """Values of `dense_columns` for every pair, (n_pairs,) each; ``query_id`` (n_queries,) are the queries that pairs number."""
+    rows, query = np.unique(pairs.query, return_inverse=True)
+    asked = vectors.of_queries(np.array(query_id, dtype=object)[rows])
+    texts = (vectors.documents, vectors.titles)
+    return {name: cosines(asked, of, query, pairs.document) for name, of in zip(dense_columns(), texts, strict=True)}
+
+
+FEATURE_SETS = {
+    "first": first_columns,
+    "letor25": letor25_columns,
+    "extra": extra_columns,
+    "letor46": letor46_columns,
+    "dense": dense_columns,
+}
 # The column that ranks like BM25, by which a query's top documents are chosen: the first that the table has.
 REFERENCES = (FIRST_STAGE, "both.H1", "whole.BM25", "body.BM25")
 
@@ -134,7 +156,7 @@ def feature_values(
     *,
     constants: Constants | None = None,
     static: Mapping[str, FloatArray] | None = None,
-    first: FloatArray | None = None,
+    given: Mapping[str, FloatArray] | None = None,
 ) -> NDArray[np.float32]:
     """Raw values of the columns ``names`` for every candidate pair, (n_pairs, n_columns).
 
@@ -142,17 +164,16 @@ def feature_values(
     ----------
     static : mapping of column to (n_documents,) values, optional
         Columns that belong to the document alone (`web.web_columns`).
-    first : (n_pairs,), optional; scores of the first stage, for the column `FIRST_STAGE`
+    given : mapping of column to (n_pairs,) values, optional: scores of the first stage (`FIRST_STAGE`), `dense_values`
     """
     X = np.zeros((len(candidates.query), len(names)), dtype=np.float32)
     for start in range(0, len(X), _BLOCK):
         block = slice(start, min(start + _BLOCK, len(X)))
         _fill(X[block], index, queries, candidates.where(block), names, constants or Constants())
-    for name, values in (static or {}).items():
+    of_pairs = {name: values[candidates.document] for name, values in (static or {}).items() if name in names}
+    for name, values in {**of_pairs, **(given or {})}.items():
         if name in names:
-            X[:, names.index(name)] = values[candidates.document]
-    if first is not None and FIRST_STAGE in names:
-        X[:, names.index(FIRST_STAGE)] = first
+            X[:, names.index(name)] = values
     return X
 
 

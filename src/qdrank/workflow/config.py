@@ -99,7 +99,7 @@ class Text(Section):
         description="Relevant documents that measures count: all, as trec_eval does, or those among the candidates, which "
         "reads higher.",
     )
-    features: list[Literal["first", "letor25", "extra", "letor46"]] = Field(
+    features: list[Literal["first", "letor25", "extra", "letor46", "dense"]] = Field(
         default=["first", "letor25", "extra"],
         min_length=1,
         description="Sets of features; docs/text.md has them.",
@@ -116,8 +116,21 @@ class Text(Section):
     )
 
 
+class EncoderSection(Section):
+    """An encoder in a folder, as the model hub has it."""
+
+    folder: str = Field(description="Its folder.")
+    queries: str | None = Field(default=None, description="Prompt before each query; null: the folder's own, if any.")
+    documents: str | None = Field(default=None, description="Prompt before each document and title; null: likewise.")
+
+
 class QueryVectorsSection(Section):
     """How a query becomes a vector."""
+
+    vectors: Literal["documents", "dense"] = Field(
+        default="documents",
+        description="What a vector is made of: the query's documents, or of raw text the encoder's vector of its words.",
+    )
 
     top: PositiveInt = Field(
         default=50, description="T: how many documents, by the reference feature, describe a query."
@@ -309,6 +322,10 @@ class Settings(Section):
         "widens intervals, the first is served.",
     )
     text: Text = Field(default_factory=Text, description="From raw text to features.")
+    encoder: str | EncoderSection | None = Field(
+        default=None,
+        description="Encoder of raw text: a name of config/encoders.yaml, a folder with prompts, or none. See docs/dense.md.",
+    )
     queries: QueryVectorsSection = Field(default_factory=QueryVectorsSection, description="Query vectors.")
     neighbours: NeighboursSection = Field(default_factory=NeighboursSection, description="The k-NN graph.")
     evaluation: EvaluationSection = Field(default_factory=EvaluationSection, description="Measures and significance.")

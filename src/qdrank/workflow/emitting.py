@@ -15,6 +15,8 @@ from qdrank.workflow.run import ALL_STUDIES, JobFolds, WorkflowRun, names_patter
 
 _DATA = "results/{dataset}/"
 _LARGE = "_large"
+#: Shares of the texts of a collection: encoding is slow, and a run that goes on makes only those that are missing.
+_LEAST_ENCODED = 8
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,6 +49,8 @@ def scattered(workflow: Any, run: WorkflowRun) -> dict[str, int]:
         numbers[step.shards] = run.shards
         if step.least > 1:
             numbers[step.shards + _LARGE] = run.shards if run.settings.training.shards else max(run.shards, step.least)
+    if run.encoded:
+        numbers["encode"] = max(run.shards, _LEAST_ENCODED)
     resources = workflow.resource_settings
     resources.overwrite_scatter = {**numbers, **resources.overwrite_scatter}
     return numbers

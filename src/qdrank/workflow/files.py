@@ -11,6 +11,7 @@ from typing import Any
 
 from snakemake.io import flag, is_flagged, local, report
 
+from qdrank.rankers.stages import DENSE
 from qdrank.studies.steps import QUERY_FILES
 from qdrank.studies.study import Output, Study
 from qdrank.workflow.captions import CAPTIONS
@@ -152,6 +153,20 @@ class Files:
         """The same, for jobs that search text: nothing for a simulated web, which is drawn again."""
         return [] if wildcards.dataset in self.run.simulated_webs else self.collection(wildcards)
 
+    def vectors(self, wildcards: Any) -> str | list[str]:
+        """Vectors of a collection's texts; nothing where none are encoded."""
+        name = wildcards.dataset
+        return f"results/{name}/vectors.parquet" if name in self.run.encoded else []
+
+    @property
+    def encoder(self) -> list[str]:
+        """Files of the encoder: the list of what was fetched, or all that are in the user's folder."""
+        planned = self.run.planned
+        if planned.encoders:
+            return [f"resources/downloads/{name}.json" for name in planned.encoders]
+        inside = Path(planned.encoder["folder"]).rglob("*") if planned.encoder else ()
+        return [local(str(path)) for path in sorted(inside) if path.is_file()]
+
     def of_learner(self, wildcards: Any) -> dict[str, str]:
         """What a classic method learns from."""
         method, folder = self.run.classic[wildcards.method], f"results/{wildcards.dataset}"
@@ -268,6 +283,7 @@ class Files:
         names = ("queries", "scale", "metric", "neighbours")
         of_folds = [f"results/{{dataset}}/{{fold}}/{name}.parquet" for name in names]
         paths += self.each_dataset_and_fold(of_folds)
+        paths += [f"results/{name}/vectors.parquet" for name in run.encoded]
         stages = ["results/{dataset}/{fold}/first_stages.parquet"]
         paths += self.each_dataset_and_fold(stages, run.planned.of_kind("text")) + self.rankers()
         for name in datasets:
@@ -283,20 +299,20 @@ class Files:
         return list(dict.fromkeys(paths))
 
     def of_each_job(self, study: Study) -> list[str]:
-        """One file of each job whose files `whole_study` has."""
+        """One file of each job whose files `whole_study` has, and all models, which `qdrank rank` reads."""
         figures = (together[0] for together in study.drawn_together)
         first = {output.id for output in (*figures, *study.tables, study.observations) if output}
         outputs = [path for id_, files in self.by_id(study).items() if id_ in first for path in files]
         numbers = [path for path in outputs if path.endswith(".parquet")]
-        return numbers + [files[0] for files in self.of_steps(study)]
+        return numbers + [
+            path for files in self.of_steps(study) for path in files if path == files[0] or "/models/" in path
+        ]
 
     def rankers(self) -> list[str]:
-        """Every method of every data set, for `qdrank rank`; a first stage that searches a collection ranks no features."""
-        pattern, run = "results/{dataset}/{fold}/served/{method}.parquet", self.run
-        paths = []
-        for name, dataset in run.planned.datasets.items():
-            searches = run.first_stages_of(name) if dataset.kind == "text" else []
-            methods = [method for method in run.methods_of(name) if method not in searches]
+        """Every method of every data set, for `qdrank rank`; but what an encoder finds."""
+        pattern, paths = "results/{dataset}/{fold}/served/{method}.parquet", list[str]()
+        for name, dataset in self.run.planned.datasets.items():
+            methods = [method for method in self.run.methods_of(name) if method != DENSE]
             paths += filled(pattern, dataset=[name], fold=dataset.folds, method=methods)
         return paths
 

@@ -21,6 +21,10 @@ class OwnData(Section):
 
     title: str = Field(default="", description="How the data set is called in tables and in the report.")
     note: str = Field(default="", description="A sentence for the report, such as what the data may be compared with.")
+    queries_of: str = Field(
+        default="",
+        description="Another data set with the same queries: in averages over data sets the first of the configuration counts.",
+    )
 
 
 class FeatureFiles(OwnData):

@@ -20,6 +20,7 @@ from qdrank.workflow.config import Settings
 from qdrank.workflow.own_data import (
     FeatureFiles,
     IrDatasetsCollection,
+    OwnData,
     RunFiles,
     SimulatedVariant,
     SmartCollection,
@@ -38,6 +39,8 @@ class PlannedDataset:
     kind: table.DatasetKind
     title: str
     note: str = ""
+    queries_of: str = ""
+    """The data set whose queries it has, if it is another form of that."""
     folds: tuple[str, ...] = ("fold1",)
     registered: bool = True
     """Whether its files are those of the registry, to be fetched; else they are the user's."""
@@ -66,6 +69,10 @@ class Plan:
     left_out: Mapping[str, str]
     learners: Mapping[str, str] = field(default_factory=dict)
     """Learners of the user's own: ``FILE.py:CLASS`` or ``MODULE:CLASS`` by name."""
+    encoder: Mapping[str, str] = field(default_factory=dict)
+    """Arguments of `qdrank.text.encoder_form.encoder_form`; empty where there is no encoder."""
+    encoders: tuple[str, ...] = ()
+    """Name of a registered encoder, which is fetched."""
 
     def of_kind(self, *kinds: table.DatasetKind) -> list[str]:
         """Names of the data sets of these kinds."""
@@ -131,7 +138,7 @@ def plan(settings: Settings, folders: Sequence[str | Path] = ()) -> Plan:
             del datasets[name]
     if not datasets:
         raise InputError("no data set is left to study", fix="see `qdrank datasets`")
-    return Plan(datasets, left_out, dict(_own_learners(settings, folders)))
+    return Plan(datasets, left_out, dict(_own_learners(settings, folders)), *_encoder(settings, folders))
 
 
 def _own_learners(settings: Settings, folders: Sequence[str | Path]) -> Iterator[tuple[str, str]]:
@@ -150,6 +157,29 @@ def _own_learners(settings: Settings, folders: Sequence[str | Path]) -> Iterator
         yield name, target
 
 
+def _encoder(settings: Settings, folders: Sequence[str | Path]) -> tuple[dict[str, str], tuple[str, ...]]:
+    """The encoder of a configuration, and the name of a registered one."""
+    given = settings.encoder
+    if given is None:
+        wants = {
+            "text.features": "dense" in settings.text.features,
+            "queries.vectors": settings.queries.vectors == "dense",
+        }
+        for key in (key for key, dense in wants.items() if dense):
+            raise InputError(f"{key}: dense needs an encoder", fix="name one, such as encoder: minilm")
+        return {}, ()
+    if not isinstance(given, str):
+        found = {**given.model_dump(exclude_none=True), "folder": _path(given.folder, settings, folders)}
+        if not os.path.isdir(found["folder"]):
+            raise InputError("encoder.folder: no such folder", found=found["folder"], fix="correct the path")
+        return found, ()
+    known = table.load_encoders()
+    if given not in known:
+        fix = f"{did_you_mean(given, list(known))} An encoder in a folder is named as encoder: {{folder: PATH}}"
+        raise InputError(f"encoder: unknown encoder {given!r}", fix=fix)
+    return {"folder": str(download_folder(known[given]))}, (given,)
+
+
 def _fix(dataset: table.Dataset) -> str:
     return instruction(dataset) + "\n         or leave it out: missing: skip"
 
@@ -166,6 +196,7 @@ def _refuse_unknown_datasets(settings: Settings, known: Iterable[str]) -> None:
     names = [*known, *settings.own]
     named = {f"learners.{key}": getattr(settings.learners, key) for key in ("datasets", "scales", "conventions")}
     named |= {f"{STUDIES[name].short}.datasets": settings.of_study(STUDIES[name]).datasets for name in STUDIES}
+    named |= {f"own.{name}.queries_of": [of.queries_of] for name, of in settings.own.items() if of.queries_of}
     for key, datasets in named.items():
         for name in datasets or ():
             if name not in names:
@@ -223,6 +254,7 @@ def _registered(entry: table.Dataset, settings: Settings) -> PlannedDataset:
         "letor" if entry.kind == "runs" else entry.kind,
         entry.title,
         entry.note,
+        entry.queries_of,
         folds=_wanted(folds, settings),
         options=options,
         n_queries=entry.n_queries,
@@ -231,7 +263,7 @@ def _registered(entry: table.Dataset, settings: Settings) -> PlannedDataset:
 
 def _planned_own_data(name: str, settings: Settings, folders: Sequence[str | Path]) -> PlannedDataset:
     section = settings.own[name]
-    bare = PlannedDataset(name, "letor", section.title or name, section.note, registered=False)
+    bare = PlannedDataset(name, "letor", section.title or name, section.note, section.queries_of, registered=False)
     at = partial(_path, settings=settings, folders=folders)
     rotating = ROTATION if settings.text.folds == "rotation" else ("fold1",)
     text = replace(bare, kind="text", folds=_wanted(rotating, settings))
@@ -294,7 +326,7 @@ def _with_files(
     bare: PlannedDataset, section: SmartCollection | TrecCollection, files: Mapping[str, Any]
 ) -> PlannedDataset:
     """A text collection of several files; ``files`` are those of each key of its section."""
-    form = section.model_dump(exclude={"kind", "title", "note", *files})
+    form = section.model_dump(exclude={*OwnData.model_fields, "kind", *files})
     return replace(bare, files=_named(files), options={"like": section.kind, "files": dict(files), "form": form})
 
 

@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from qdrank.errors import InputError
+from qdrank.evaluation.declared import Rules
 from qdrank.measures import CONVENTIONS, NDCG_IN_WORDS, SHORT_IS_ZERO
 from qdrank.project import PROJECT
 from qdrank.queries.sizes import largest_used
 from qdrank.rankers.methods import CLASSIC, ClassicMethod
-from qdrank.rankers.stages import FIRST_STAGES, REFERENCE
+from qdrank.rankers.stages import DENSE, FIRST_STAGES, REFERENCE
 from qdrank.registry import own_source
 from qdrank.sections import StudySection
 from qdrank.studies import STUDIES
@@ -175,6 +176,17 @@ class WorkflowRun:
         simulated = self.planned.of_kind("simulated")
         return [name for name in simulated if self.planned.datasets[name].options.get("like", name) == "simweb"]
 
+    @cached_property
+    def encoded(self) -> list[str]:
+        """Data sets whose texts are encoded: all raw text, where the configuration names an encoder."""
+        return self.planned.of_kind("text") if self.planned.encoder else []
+
+    @property
+    def vectors_read(self) -> dict[str, str]:
+        """The artifact ``vectors``, where features or query vectors of text are made of it."""
+        wanted = "dense" in self.settings.text.features or self.settings.queries.vectors == "dense"
+        return {"vectors": "results/{dataset}/vectors.parquet"} if wanted else {}
+
     # ---- classic learners and aggregators ----
 
     def learners_of(self, dataset: str) -> list[str]:
@@ -223,8 +235,10 @@ class WorkflowRun:
 
     def query_options(self, wildcards: Any) -> dict[str, Any]:
         """How queries become vectors on the data set of a job: vectors that the data have are taken in place of documents."""
-        options: dict[str, Any] = self.settings.queries.model_dump()
-        given = "vectors" in self.dataset(wildcards).files
+        options: dict[str, Any] = self.settings.queries.model_dump(exclude={"vectors"})
+        dataset = self.dataset(wildcards)
+        encoded = self.settings.queries.vectors == "dense" and dataset.kind == "text"
+        given = "vectors" in dataset.files or encoded
         return options | {"pooling": "none", "query_columns": True} if given else options
 
     def vector_options(self, wildcards: Any, looked_at: bool) -> dict[str, Any] | None:
@@ -313,12 +327,12 @@ class WorkflowRun:
     def first_stages_of(self, dataset: str) -> list[str]:
         """Rankings that every table of a data set's methods has: the reference, and for text the tuned first stages."""
         is_text = dataset in self.planned.datasets and self.planned.datasets[dataset].kind == "text"
-        return list(FIRST_STAGES) if is_text else [REFERENCE]
+        return [name for name in FIRST_STAGES if name != DENSE or self.encoded] if is_text else [REFERENCE]
 
     @property
     def first_stages_and_one_model(self) -> list[str]:
         """First stages of raw text, and the one linear model of all queries that a study on text must beat."""
-        return [*FIRST_STAGES, "ranksvm"]
+        return [*(name for name in FIRST_STAGES if name != DENSE or self.encoded), "ranksvm"]
 
     def measured_in(self, study: Study) -> Callable[[Any], list[str]]:
         """Methods of a study that are measured on the data set of a job, first stages first."""
@@ -375,6 +389,20 @@ class WorkflowRun:
             key = (dataset.options.get("like", name), str(options)) if alike else name
             members_of.setdefault(key, []).append(name)
         return {members[0]: members for members in members_of.values()}
+
+    def queries_of(self, study: Study) -> dict[str, str]:
+        """What names the queries of each data set whose claims are decided; forms of one have the same."""
+        return {name: self.planned.datasets[name].queries_of or name for name in self.claim_members(study)}
+
+    @cached_property
+    def averaged(self) -> dict[str, str]:
+        """Main claims of the studies with enough independent public sets for an average, by the name of the study."""
+        public = {name for name, of in self.planned.datasets.items() if of.kind != "simulated"}
+        return {
+            study.name: study.main
+            for study in ALL_STUDIES
+            if study.main and len({of for name, of in self.queries_of(study).items() if name in public}) >= Rules().sets
+        }
 
     @cached_property
     def decided(self) -> list[tuple[str, str]]:

@@ -5,6 +5,7 @@ import gzip
 import io
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -116,6 +117,7 @@ def test_queries_of_an_msearch_go_by_name_or_by_place():
     assert set(lists(run_of(content))) == {"x", "y"}
     content["responses"][2]["hits"]["hits"][0]["matched_queries"] = ["x"]  # one name in two responses names no query
     assert set(lists(run_of(content))) == {"1", "3"}
+    assert lists(run_of(SimpleNamespace(body=content))) == lists(run_of(content))  # what Elasticsearch's client returns
     assert lists(run_of({"q7": answer(("a", 2.0)), "q8": answer()})) == {"q7": {"a": 2}}
 
 

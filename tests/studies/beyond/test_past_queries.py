@@ -3,19 +3,22 @@
 import json
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from scipy import sparse
 
 from qdrank.evaluation.deciding import decide
 from qdrank.evaluation.values import observe
 from qdrank.figures.numbers import where
-from qdrank.store import read
+from qdrank.store import read, write
+from qdrank.store.tables import list_column
 from qdrank.studies.beyond import STUDY
 from qdrank.studies.beyond.choosing import Chooser, Grid
 from qdrank.studies.beyond.claims import declare
 from qdrank.studies.beyond.figures import draw_retrieval
 from qdrank.studies.beyond.learned import Listed, seen
 from qdrank.studies.beyond.methods import (
+    ENCODER,
     FORMS,
     LEARNED,
     MIX_CONTROLS,
@@ -23,12 +26,15 @@ from qdrank.studies.beyond.methods import (
     RETRIEVAL_MEASURES,
     RETRIEVERS,
     TEXT_MIX,
+    WITH_ENCODER,
+    WITHOUT_ENCODER,
     without_near,
 )
 from qdrank.studies.beyond.retrieval import fold_queries, hiding_lists, in_form, near_duplicates, write_retrieval
 from qdrank.studies.beyond.settings import Beyond
 from qdrank.studies.beyond.tables import label, retrieval_values, retrieved, tabulate_retrieval
 from qdrank.studies.making import Inputs, Shown
+from qdrank.text.encoder_vectors import load_vectors
 from qdrank.text.extract import read_collection, text_settings
 from qdrank.text.past_queries import AskedQueries
 from qdrank.text.retrieve import RankedDocuments
@@ -77,26 +83,31 @@ def folder(tmp_path_factory):
     return place
 
 
+def retrieve(folder, out, fold, form, files=None):
+    """Run the job of a fold and a form; paths of what it made."""
+    paths = {"values": str(out / f"{fold}-{form}.parquet"), "choices": str(out / f"{fold}-{form}.c.parquet")}
+    write_retrieval(
+        files or {},
+        paths,
+        fold,
+        form,
+        source={"like": "beir", "folder": str(folder)},
+        text=TEXT,
+        retrieval=SECTION.retrieval(),
+        beyond=SECTION.solved() | {"rounds": 10, "tol": 1e-4, "seed": 1},
+        refits=2,
+        measure="ap",
+        measures=list(RETRIEVAL_MEASURES),
+    )
+    return paths
+
+
 @pytest.fixture(scope="module")
 def inputs(folder, tmp_path_factory):
     out, made = tmp_path_factory.mktemp("out"), {}
     for form in FORMS:
         for fold in FOLDS if form == "all" else FOLDS[:1]:
-            paths = {"values": str(out / f"{fold}-{form}.parquet"), "choices": str(out / f"{fold}-{form}.c.parquet")}
-            source = {"like": "beir", "folder": str(folder)}
-            write_retrieval(
-                {},
-                paths,
-                fold,
-                form,
-                source=source,
-                text=TEXT,
-                retrieval=SECTION.retrieval(),
-                beyond=SECTION.solved() | {"rounds": 10, "tol": 1e-4, "seed": 1},
-                refits=2,
-                measure="ap",
-                measures=list(RETRIEVAL_MEASURES),
-            )
+            paths = retrieve(folder, out, fold, form)
             made.setdefault(form, []).append(paths["values"])
             made.setdefault("tried", []).append(paths["choices"])
     return Inputs(made)
@@ -128,7 +139,8 @@ def test_claims_are_judged_from_the_values(inputs):
 def test_tables_have_every_method_control_and_form(inputs):
     made = tabulate_retrieval(inputs, SHOWN)
     assert list(made) == list(STUDY.tables[1].shows)
-    assert made["beyond-retrieval"]["method"].tolist() == list((RETRIEVERS | LEARNED).values())
+    shown = [words for name, words in (RETRIEVERS | LEARNED).items() if name not in (ENCODER, *WITHOUT_ENCODER)]
+    assert made["beyond-retrieval"]["method"].tolist() == shown
     assert set(RETRIEVAL_MEASURES) <= set(made["beyond-budgets"])
     against = made["beyond-past"]["against"]
     assert {MIX_CONTROLS["permuted"][0], MIX_CONTROLS["another"][0]} <= set(against)
@@ -151,6 +163,45 @@ def test_the_figure_shows_the_differences_of_the_tables(inputs):
     assert (RECOMMENDED, 0.9) in rows
     left, _ = figure.axes
     assert len(left.get_yticks()) == len(where(numbers, near=0.0))
+
+
+@pytest.fixture(scope="module")
+def vectors(folder, tmp_path_factory):
+    """Vectors by an encoder that knows the topics, and takes two queries of one topic and words for the same."""
+    collection, path = read_collection("beir", folder), tmp_path_factory.mktemp("vectors") / "vectors.parquet"
+    rng, topics = np.random.default_rng(2), np.eye(TOPICS)
+    kinds = {"query": [one.query_id for one in collection.queries], "document": collection.documents.doc_id}
+    of_topic = {"query": np.arange(120) % TOPICS, "document": np.arange(TOPICS * 10) // 10}
+    found = np.concatenate(
+        [topics[of_topic[kind]] + rng.normal(0, 0.2, (len(ids), TOPICS)) for kind, ids in kinds.items()]
+    )
+    found /= np.linalg.norm(found, axis=1, keepdims=True)
+    named = [(kind, name) for kind, ids in kinds.items() for name in ids]
+    columns = [pa.array(column, pa.string()) for column in zip(*named, strict=True)]
+    write(path, "vectors", pa.table([*columns, list_column(found.astype(np.float32))], names=["kind", "id", "vector"]))
+    return path
+
+
+def test_an_encoder_is_a_part_of_text_in_every_mix(folder, vectors, tmp_path):
+    made = retrieve(folder, tmp_path, "fold1", "all", {"vectors": str(vectors)})
+    values = retrieved(Inputs({"all": [made["values"]]}))
+    means = where(values, near=0.0).groupby("method")["ap@1000"].mean()
+    assert means[ENCODER] > means["text-bm25"] + 0.2
+    assert means[TEXT_MIX] > means["words-mix"] + 0.2
+    assert means["words-past-mix"] > means["words-mix"] + 0.2
+    table = tabulate_retrieval(Inputs({form: [made["values"]] for form in FORMS} | {"tried": [made["choices"]]}), SHOWN)
+    named = table["beyond-retrieval"]["method"].tolist()
+    assert {*WITH_ENCODER.values(), RETRIEVERS["words-mix"], RETRIEVERS[ENCODER]} < {*named}
+
+
+def test_near_duplicates_are_told_by_the_encoder_too(folder, vectors):
+    collection, settings = read_collection("beir", folder), text_settings(TEXT, 1)
+    plain, encoded = (fold_queries(collection, settings, "fold2", "all", one) for one in (None, load_vectors(vectors)))
+    before = near_duplicates(plain.known, plain.asked, 0.9).hidden.toarray()
+    after = near_duplicates(encoded.known, encoded.asked, 0.9).hidden.toarray()
+    alike = encoded.asked.vectors @ encoded.known.past.vectors.T >= 0.9
+    np.testing.assert_array_equal(after, before | alike)
+    assert after.sum() > before.sum()
 
 
 def test_the_test_queries_choose_nothing(folder, inputs):

@@ -223,14 +223,6 @@ def test_relevant_only_goes_by_the_relevant_documents():
         assert found[q] == hand.nearest(V[y > 0].mean(axis=0) if (y > 0).any() else V.mean(axis=0))
 
 
-def test_average_precisions_of_all_models_are_those_of_the_measures():
-    local = fold().local("test", Key("pairs", 1, M), LAM)
-    part = documents().parts["test"]
-    assert local.role.ap(local.scores) == pytest.approx(
-        average_precision(part.y, local.scores.T, part.offsets).T, abs=1e-14
-    )
-
-
 @pytest.mark.parametrize("scale", ["minmax", "zscore", "raw"])
 def test_one_cluster_ranks_like_the_global_model(scale):
     """With m = 1 every method is RankSVM with the lambda of the local models."""
@@ -248,12 +240,6 @@ def test_one_cluster_ranks_like_the_global_model(scale):
     assert average_precision(part.y, select, part.offsets) == pytest.approx(wanted, abs=1e-14)
     local = study.local("test", Key("transformed", 1, 1), 0.01)
     assert average_precision(part.y, local.aggregated(local.transform_weights()), part.offsets) == pytest.approx(wanted)
-
-
-def test_equal_weights_are_the_mean_of_the_scaled_scores():
-    local = fold().local("test", Key("pairs", 1, M), LAM)
-    n = documents().parts["test"].n_queries
-    assert local.aggregated(np.full((M, n), 1 / M)) == pytest.approx(local.scaled.mean(axis=0))
 
 
 # ---- small parts --------------------------------------------------------------------------------------------------

@@ -17,11 +17,18 @@ from typing import Any, Literal
 
 from qdrank.datasets import textfiles
 from qdrank.datasets.collections import trec
-from qdrank.datasets.collections.model import Collection, Document, Judgment, Notebook, Query, assemble, with_splits
+from qdrank.datasets.collections.model import (
+    SPLITS,
+    Collection,
+    Document,
+    Judgment,
+    Notebook,
+    Query,
+    assemble,
+    with_splits,
+)
 from qdrank.errors import InputError
 from qdrank.registry import refuse_unknown
-
-SPLITS = ("train", "dev", "test")
 
 
 def read_beir(folder: Path) -> Collection:

@@ -12,7 +12,7 @@ from typing import Any
 from qdrank.datasets.fetching.contents import LARGEST_DOWNLOAD, check, checked_blocks, extract, opened, sha256
 from qdrank.datasets.fetching.download import PATIENT, Expected, Patience, download
 from qdrank.datasets.fetching.presence import Found, download_folder, instruction, locate
-from qdrank.datasets.sources import Archive, Content, DataFile, Source, load
+from qdrank.datasets.sources import Archive, Content, DataFile, Source, load, load_encoders
 from qdrank.errors import AnyPath, InputError
 from qdrank.store.atomic import atomic_path, write_text
 
@@ -68,12 +68,13 @@ def fetch_all(
 
 
 def fetch_listed(dataset: str, path: AnyPath, *, config: Mapping[str, Any], log: Callable[..., None]) -> None:
-    """Fetch a registered data set to the folder named like ``path``, and list there where its files are.
+    """Fetch a registered data set or encoder to the folder named like ``path``, and list there where its files are.
 
     QDRANK_MIRROR wins over the key ``mirror`` of the configuration.
     """
     mirror = os.environ.get("QDRANK_MIRROR") or config.get("mirror")
-    files = fetch_all(load()[dataset], Path(path).with_suffix(""), mirror=mirror)
+    source = load_encoders().get(dataset) or load()[dataset]
+    files = fetch_all(source, Path(path).with_suffix(""), mirror=mirror)
     for name, file in files.items():
         log("%s: %s", name, file)
     write_text(path, json.dumps({name: str(file) for name, file in files.items()}, indent=1) + "\n")

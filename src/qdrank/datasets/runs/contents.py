@@ -139,7 +139,7 @@ def _of_searches(content: Any) -> bool:
 FORMS = (
     Form("predictions of MTEB", _has("mteb_model_meta", Mapping), _documents, parts=_predictions),
     Form("predictions of sentence-transformers", _has_results, _results),
-    Form("responses of _msearch", _has("responses", list), _responses),
+    Form("responses of _msearch, queries by _name or numbered from 1", _has("responses", list), _responses),
     Form(
         "responses of _rank_eval, where only what was found is rated",
         _has("metric_score", int | float),

@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -45,7 +46,7 @@ def _plain(name: Any) -> str:
 
 def separator(line: bytes) -> str:
     """What separates the names of columns in the first line of a table; empty if the line names none."""
-    for one in "\t, ":
+    for one in "\t,; ":
         names = {_plain(name) for name in line.decode("utf-8", "replace").strip().split(one)}
         if names & set(COLUMNS["query"]) and names & set(COLUMNS["document"]):
             return one
@@ -84,7 +85,7 @@ def read_delimited(path: AnyPath, separator: str, what: str) -> Rows:
     """Rows of a table in text: Arrow reads what is regular, a loop the rest; the loop also names every fault."""
     from pyarrow import csv as arrow
 
-    text = b"".join(block.text for block in blocks(path)).replace(b"\r\n", b"\n")
+    text = table_text(path)
     heading = next(csv.reader([text.partition(b"\n")[0].decode("utf-8", "replace")], delimiter=separator))
     names, sign = named_columns(heading, what, path)
     kinds = dict(zip(names, (WORD, NAME, NUMBER), strict=True))
@@ -111,30 +112,37 @@ def _plainly_quoted(text: bytes, separator: str) -> bool:
 
 def _looped(text: bytes, separator: str, heading: list[str], names: Sequence[str], what: str, path: AnyPath) -> Rows:
     """Rows of a table in text, one after the other."""
+    at = [heading.index(name) for name in names]
+    rows: list[tuple[str, str, float]] = []
+    for line, cells in islice(table_cells(text, separator, path), 1, None):
+        problem, found = _fault(cells, at, len(heading), what)
+        if problem:
+            fix = NUMBERS[what].fix if found else "each line has the columns " + ", ".join(heading)
+            raise InputError(problem, file=path, line=line, found=found or str(cells), fix=fix)
+        rows.append((cells[at[0]], cells[at[1]], float(cells[at[2]])))
+    if not rows:
+        raise InputError("has no lines", file=path, fix="below its heading a table has a line for each document")
+    query, doc, number = zip(*rows, strict=True)
+    return listed_rows(query, doc, number, what, path)
+
+
+def table_text(path: AnyPath) -> bytes:
+    """A table in text, with lines that end at a line feed."""
+    return b"".join(block.text for block in blocks(path)).replace(b"\r\n", b"\n")
+
+
+def table_cells(text: bytes, separator: str, path: AnyPath) -> Iterator[tuple[int, list[str]]]:
+    """Line and cells of each row of a table that is not blank; raises `InputError` where quotes or letters are wrong."""
     try:
         reader = csv.reader(io.StringIO(text.decode(), newline=""), delimiter=separator, strict=True)
     except UnicodeDecodeError as error:
         line, fix = text.count(b"\n", 0, error.start) + 1, "save the file as UTF-8 or ASCII text"
         raise InputError("not UTF-8", file=path, line=line, found=text[error.start :][:20], fix=fix) from None
-    at = [heading.index(name) for name in names]
-    rows: list[tuple[str, str, float]] = []
-    next(reader)
     try:
-        for cells in reader:
-            if len(cells) < 2 and not "".join(cells).strip():
-                continue
-            problem, found = _fault(cells, at, len(heading), what)
-            if problem:
-                fix = NUMBERS[what].fix if found else "each line has the columns " + ", ".join(heading)
-                raise InputError(problem, file=path, line=reader.line_num, found=found or str(cells), fix=fix)
-            rows.append((cells[at[0]], cells[at[1]], float(cells[at[2]])))
+        yield from ((reader.line_num, cells) for cells in reader if len(cells) > 1 or "".join(cells).strip())
     except csv.Error as error:
         fix = "write the table again; a quote inside of quotes is written twice"
         raise InputError(f"not a table: {error}", file=path, line=reader.line_num, fix=fix) from None
-    if not rows:
-        raise InputError("has no lines", file=path, fix="below its heading a table has a line for each document")
-    query, doc, number = zip(*rows, strict=True)
-    return listed_rows(query, doc, number, what, path)
 
 
 def _fault(cells: Sequence[str], at: Sequence[int], n_columns: int, what: str) -> tuple[str, str]:

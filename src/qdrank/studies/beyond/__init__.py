@@ -64,7 +64,7 @@ STEPS = (
         name="retrieve_beyond",
         says="Retrieval from a whole text collection with past queries, in one form of the judgments, with its controls and learners.",
         call=f"{_ROOM}.retrieval:write_retrieval",
-        reads={"collection": lambda files: files.searched},
+        reads={"collection": lambda files: files.searched, "vectors": lambda files: files.vectors},
         makes={
             "values": "{fold}/beyond/retrieval/{form}.parquet",
             "choices": "{fold}/beyond/retrieval/{form}.choices.parquet",
@@ -210,6 +210,7 @@ STUDY = Study(
         },
     ),
     claims=f"{_ROOM}.claims:declare",
+    main="control",
     budget=("beyond.lambdas", "beyond.near", "beyond.copies", "beyond.weights", "beyond.chosen_on"),
     kinds=("letor", "text", "simulated"),
 )

@@ -20,8 +20,10 @@ from qdrank.layout import FloatArray, IntArray
 from qdrank.learners.choose import Choice, ValidationQueries, choose
 from qdrank.measures.compute import measure
 from qdrank.rankers.first_stage import bm25_settings, feedback_settings
-from qdrank.studies.beyond.retrievers import Known, Latent, Lexical, Mixed, Retriever, weighted, z_scores
+from qdrank.studies.beyond.methods import ENCODER
+from qdrank.studies.beyond.retrievers import Dense, Known, Latent, Lexical, Mixed, Retriever, weighted, z_scores
 from qdrank.text.bm25 import BM25
+from qdrank.text.encoder_vectors import TextVectors
 from qdrank.text.feedback import Feedback
 from qdrank.text.index import Counts, FieldIndex, build_index, with_words
 from qdrank.text.judged import TextSettings
@@ -41,27 +43,40 @@ class Searchable:
     text : the field that is searched, over a vocabulary that has the words of the queries too
     words : csr_array (n_queries, n_terms)
     judgments : csr_array (n_queries, n_documents), grades above 0
+    vectors, documents : (n_queries, n_dimensions), (n_documents, n_dimensions) by an encoder; None where there is none
     """
 
     text: FieldIndex
     words: Counts
     judgments: sparse.csr_array
+    vectors: FloatArray | None = None
+    documents: FloatArray | None = None
 
     def known(self, past: IntArray) -> Known:
         """The text, with the queries of these numbers as past queries."""
-        return Known(self.text, PastQueries(self.words[past], self.judgments[past]))
+        queries = PastQueries(self.words[past], self.judgments[past], self._vectors(past))
+        return Known(self.text, queries, self.documents)
 
     def asked(self, rows: IntArray, n_past: int) -> AskedQueries:
         """Queries of these numbers, that none of the past queries is hidden from."""
-        return AskedQueries(self.words[rows], none_hidden(len(rows), n_past))
+        return AskedQueries(self.words[rows], none_hidden(len(rows), n_past), self._vectors(rows))
+
+    def _vectors(self, rows: IntArray) -> FloatArray | None:
+        return None if self.vectors is None else self.vectors[rows]
 
 
-def searchable(collection: Collection, settings: TextSettings) -> Searchable:
-    """Index a collection."""
+def searchable(collection: Collection, settings: TextSettings, encoded: TextVectors | None = None) -> Searchable:
+    """Index a collection; with the vectors of its texts, where they are ``encoded``."""
     texts = [query.text for query in collection.queries]
     index = with_words(build_index(collection.documents, settings.analyser), texts)
     judged = judged_queries(collection, index)
-    return Searchable(index.field(settings.searched), judged.words, judged.judgments)
+    made = Searchable(index.field(settings.searched), judged.words, judged.judgments)
+    if encoded is None:
+        return made
+    rows = np.unique(collection.qrels.query)
+    vectors = np.zeros((len(texts), encoded.queries.shape[1]))  # those of queries without judgments are never looked at
+    vectors[rows] = encoded.of_queries([collection.queries[row].query_id for row in rows.tolist()])
+    return replace(made, vectors=vectors, documents=encoded.documents.astype(np.float64))
 
 
 @dataclass(frozen=True)
@@ -163,8 +178,9 @@ def lexical(chooser: Chooser, method: str, copies: Sequence[int]) -> tuple[Lexic
 
 
 def text_parts(chooser: Chooser) -> tuple[Retriever, ...]:
-    """BM25, RM3 and latent semantic analysis."""
-    return (*lexical(chooser, "text", [0]), chooser.best("text-lsa", [Latent(chooser.grid.dimensions)]))
+    """BM25, RM3, latent semantic analysis and, where texts are encoded, the encoder."""
+    words = (*lexical(chooser, "text", [0]), chooser.best("text-lsa", [Latent(chooser.grid.dimensions)]))
+    return words if chooser.known.documents is None else (*words, chooser.best(ENCODER, [Dense()]))
 
 
 def in_blocks(known: Known, n_asked: int) -> Iterator[slice]:

@@ -22,7 +22,7 @@ from qdrank.rankers.base import QueryRanker, Validation
 from qdrank.rankers.one_model import without_choice
 from qdrank.rankers.tuning import tune_rankers
 from qdrank.studies.beyond.choosing import Chooser, in_blocks, measured
-from qdrank.studies.beyond.methods import BUDGETS, LEARNED, MEASURE, RECOMMENDED, TEXT_MIX
+from qdrank.studies.beyond.methods import BUDGETS, LEARNED, MEASURE, RECOMMENDED, TEXT_MIX, TEXT_PARTS
 from qdrank.studies.beyond.options import Options
 from qdrank.studies.beyond.retrievers import Known, Mixed, Retriever, weighted, z_scores
 from qdrank.studies.running import setting_texts
@@ -137,19 +137,18 @@ def divided(n: int, share: float, seed: int) -> tuple[IntArray, IntArray]:
     return np.sort(order[held:]), np.sort(order[:held])
 
 
-#: Retrievers whose z-scores are the columns; from the sixth on they are judgments.
-PARTS = ("text-bm25", "text-rm3", "text-lsa", "past-bm25", "past-rm3", "nearest", "ridge", "prior")
-_JUDGMENTS = PARTS.index("nearest")
-_WIDTH = {"learned-text": 3, "learned-past": _JUDGMENTS}
+#: Retrievers whose z-scores are columns after those of text; the last three are judgments.
+PARTS = ("past-bm25", "past-rm3", "nearest", "ridge", "prior")
+_JUDGMENTS = 3
 #: Documents that are ranked again, past queries to learn from, and the share of them that settings are chosen on.
 CANDIDATES, PAST, HELD_OUT = BUDGETS[0], 500, 0.25
 
 
-def tried(name: str, options: Options) -> list[QueryRanker]:
-    """Settings of a learner, the same number for each."""
+def tried(name: str, options: Options, n_columns: int) -> list[QueryRanker]:
+    """Settings of a learner, the same number for each; the last of ``n_columns`` are judgments."""
     if name == "learned-linear":
         return options.linear()
-    judgments = tuple(int(column >= _JUDGMENTS) for column in range(len(PARTS)))
+    judgments = tuple(int(column >= n_columns - _JUDGMENTS) for column in range(n_columns))
     return options.trees(judgments if name == "learned-monotone" else ())
 
 
@@ -167,7 +166,9 @@ def learned_values(
 
     Trees are fitted ``refits`` times with other seeds, as many trees as the first fit has; Ranking SVM has one solution.
     """
-    known, parts = chooser.known, [methods[name] for name in PARTS]
+    names = [name for name in (*TEXT_PARTS, *PARTS) if name in methods]
+    known, parts = chooser.known, [methods[name] for name in names]
+    widths = {"learned-text": len(names) - len(PARTS), "learned-past": len(names) - _JUDGMENTS}
     drawn = np.random.default_rng(options.seed).permutation(len(known.past))[:PAST]
     rows = [np.sort(drawn)[part] for part in divided(len(drawn), HELD_OUT, options.seed)]
     mixes = [mix for first in (TEXT_MIX, RECOMMENDED) if isinstance(mix := methods[first], Mixed)]
@@ -175,10 +176,10 @@ def learned_values(
     of_all = [listed(known, some, mixes, parts, candidates=CANDIDATES, n_top=BUDGETS[-1]) for some in who]
     for on_text, (*past, test) in zip((True, False), zip(*of_all, strict=True), strict=True):
         for name in (name for name in LEARNED if (name == "learned-text") == on_text):
-            columns = range(_WIDTH.get(name, len(PARTS)))
+            columns = range(widths.get(name, len(names)))
             train, vali = (seen(one, known.past.judgments[some], columns) for one, some in zip(past, rows, strict=True))
             documents = test.judged(grades, columns)  # their grades are not looked at
-            settings = tried(name, options)
+            settings = tried(name, options, len(names))
             choice = tune_rankers(settings, train, vali, name=MEASURE, seed=options.seed)
             chooser.tried[name] = setting_texts([one.settings() for one in settings]), choice
             for fit in range(refits if choice.chosen.SEEDS else 1):

@@ -147,24 +147,33 @@ def run(_: Any) -> list[str]:
     return [method.name for method in METHODS]
 
 
-TEXT_MIX, RECOMMENDED = "text-mix", "beyond-recommended"
+TEXT_MIX, RECOMMENDED, ENCODER = "text-mix", "beyond-recommended", "text-dense"
+#: What a mix of text is made of, the encoder where texts are encoded.
+TEXT_PARTS = ("text-bm25", "text-rm3", "text-lsa", ENCODER)
 
-#: Methods with their labels; the last five are mixes.
+#: Methods with their labels; the last seven are mixes, two of them for comparison where the others have an encoder.
 RETRIEVERS = {
     "text-bm25": "BM25, tuned",
     "text-rm3": "RM3",
     "text-lsa": "LSA",
+    ENCODER: "encoder",
     "past-bm25": "BM25 over documents expanded with past queries",
     "past-rm3": "RM3 over them",
     "nearest": "judgments of similar queries alone",
     "ridge": "ridge from words to judgments",
     "prior": "judgments of all queries alone (prior)",
     TEXT_MIX: "text: BM25 + RM3 + LSA",
+    "words-mix": "text without the encoder",
+    "words-past-mix": "text without the encoder + expansion",
     "prior-mix": "text + prior",
     "nearest-mix": "text + judgments of similar queries",
     RECOMMENDED: "text + expansion (recommended)",
     "all-mix": "text + expansion + judgments of similar queries",
 }
+#: The main mixes without the encoder, where texts are encoded.
+WITHOUT_ENCODER = ("words-mix", "words-past-mix")
+#: What the main mixes are called where texts are encoded.
+WITH_ENCODER = {TEXT_MIX: "text + dense", RECOMMENDED: "text + dense + expansion (recommended)"}
 #: Learners that rank the best 100 documents of a mix again, by the scores of all retrievers; exploratory.
 LEARNED = {
     "learned-text": "LambdaMART on the columns of text",

@@ -42,10 +42,13 @@ from qdrank.studies.beyond.methods import (
     LEARNING,
     RECOMMENDED,
     TEXT_MIX,
+    TEXT_PARTS,
+    WITHOUT_ENCODER,
     WITHOUT_NEAR,
 )
 from qdrank.studies.beyond.options import Options
 from qdrank.studies.beyond.retrievers import (
+    Alike,
     DocumentTotals,
     JudgmentRidge,
     Known,
@@ -56,6 +59,7 @@ from qdrank.studies.beyond.retrievers import (
     similarities,
 )
 from qdrank.studies.running import value_rows
+from qdrank.text.encoder_vectors import TextVectors, load_vectors
 from qdrank.text.extract import read_collection, text_settings
 from qdrank.text.judged import TextSettings
 from qdrank.text.past_queries import AskedQueries
@@ -63,6 +67,7 @@ from qdrank.text.retrieve import parts_of
 
 #: Cosines of words and powers of them that `NearestQueries` tries.
 _NEAR = tuple(NearestQueries(power, kind) for kind in ("words", "candidates", "vectors") for power in (1.0, 2.0, 4.0))
+_NEAR_DENSE = tuple(NearestQueries(power, "dense") for power in (1.0, 2.0, 4.0))
 _RIDGE = tuple(JudgmentRidge(lam) for lam in (10.0, 1.0))
 _Log = Callable[..., object]
 
@@ -107,9 +112,11 @@ def in_form(judgments: sparse.csr_array, form: str) -> sparse.csr_array | None:
     return sparse.csr_array((rows.data[keep], (rows.row[keep], rows.col[keep])), shape=judgments.shape)
 
 
-def fold_queries(collection: Collection, settings: TextSettings, fold: str, form: str) -> FoldQueries | None:
+def fold_queries(
+    collection: Collection, settings: TextSettings, fold: str, form: str, encoded: TextVectors | None = None
+) -> FoldQueries | None:
     """Queries of a fold that have a relevant document in a form of the judgments; None if it is another form's."""
-    data = searchable(collection, settings)
+    data = searchable(collection, settings, encoded)
     judgments = in_form(data.judgments, form)
     if judgments is None:
         return None
@@ -132,11 +139,12 @@ def searched(like: str, **source: Any) -> Collection:
 def chosen_methods(chooser: Chooser) -> dict[str, Retriever]:
     """Every method with the settings chosen, by name; the last ones are mixes."""
     text = text_parts(chooser)
+    words, dense = text[:3], text[3:]
     past = lexical(chooser, "past", chooser.grid.copies)
-    near = chooser.best("nearest", _NEAR)
+    near = chooser.best("nearest", _NEAR + _NEAR_DENSE if dense else _NEAR)
     ridge = chooser.best("ridge", _RIDGE)
     prior = (DocumentTotals(), DocumentTotals(power=0.5))
-    methods: dict[str, Retriever] = dict(zip(("text-bm25", "text-rm3", "text-lsa"), text, strict=True))
+    methods: dict[str, Retriever] = dict(zip(TEXT_PARTS, text, strict=False))
     methods |= {"past-bm25": past[0], "past-rm3": past[1], "nearest": near, "ridge": ridge, "prior": prior[0]}
     for name, parts in (
         (TEXT_MIX, ()),
@@ -146,6 +154,11 @@ def chosen_methods(chooser: Chooser) -> dict[str, Retriever]:
         ("all-mix", (*past, near)),
     ):
         methods[name] = chooser.mix(name, (*text, *parts))
+    if dense:
+        methods |= {
+            name: chooser.mix(name, parts)
+            for name, parts in zip(WITHOUT_ENCODER, (words, (*words, *past)), strict=True)
+        }
     return methods
 
 
@@ -170,13 +183,14 @@ def control_methods(
 
 def hiding_lists(asked: AskedQueries, owners: IntArray) -> AskedQueries:
     """Past queries that see their own judgments nowhere, when past query i has been given the list of ``owners[i]``."""
-    return AskedQueries(asked.words, asked.hidden.maximum(asked.hidden[:, owners]))
+    return replace(asked, hidden=asked.hidden.maximum(asked.hidden[:, owners]))
 
 
 def near_duplicates(known: Known, asked: AskedQueries, near: float) -> AskedQueries:
-    """The queries, with past queries hidden whose words or candidate lists are at least this similar."""
-    alike = np.maximum(similarities("words", known, asked), similarities("candidates", known, asked)) >= near - 1e-9
-    return AskedQueries(asked.words, sparse.csr_array(alike.astype(np.int32)))
+    """The queries, with past queries hidden whose words, candidate lists or vectors by an encoder are at least this similar."""
+    kinds: tuple[Alike, ...] = ("words", "candidates") if known.documents is None else ("words", "candidates", "dense")
+    alike = np.maximum.reduce([similarities(kind, known, asked) for kind in kinds]) >= near - 1e-9
+    return replace(asked, hidden=sparse.csr_array(alike.astype(np.int32)))
 
 
 def values_of(
@@ -189,7 +203,7 @@ def values_of(
 
 
 def write_retrieval(
-    files: Mapping[str, Any],  # noqa: ARG001
+    files: Mapping[str, Any],
     out: Mapping[str, str],
     fold: str,
     form: str,
@@ -207,6 +221,7 @@ def write_retrieval(
 
     Parameters
     ----------
+    files : under ``vectors`` the artifact with an encoder's vectors, if there is one
     form : of the judgments, one of `retrieved.FORMS`
     source, text : the collection (`searched`), and the section ``text`` of the configuration (`qdrank.text.extract`)
     retrieval : keys of section ``beyond`` that retrieval uses
@@ -216,7 +231,8 @@ def write_retrieval(
     """
     options = Options(**beyond)
     settings = text_settings(text, options.seed)
-    queries = fold_queries(searched(**source), settings, fold, form)
+    encoded = load_vectors(files["vectors"]) if files.get("vectors") else None
+    queries = fold_queries(searched(**source), settings, fold, form, encoded)
     tables, choices = [no_rows("values")], []
     if queries is None or len(queries.past) < 2 or not len(queries.test):
         log("%s leave nothing to compare", FORMS[form])

@@ -26,16 +26,19 @@ from qdrank.text.past_queries import AskedQueries, ExpandedField, PastQueries, n
 from qdrank.text.retrieve import best_documents
 from qdrank.text.topics import LatentSpace, latent_space
 
+#: What may make two queries similar; "dense" are an encoder's vectors, "vectors" latent semantic ones.
+Alike = Similarity | Literal["dense"]
 #: Documents of a query's list that make two queries similar.
 LISTED = 100
 
 
 @dataclass(frozen=True, eq=False)
 class Known:
-    """What retrievers search: the text of a collection, and the past queries with their judgments."""
+    """What retrievers search: the text of a collection, the past queries with their judgments, vectors of the documents if any."""
 
     text: FieldIndex
     past: PastQueries
+    documents: FloatArray | None = None
     _made: dict[Any, Any] = field(default_factory=dict, repr=False)
 
     def expanded(self, copies: int) -> ExpandedField:
@@ -48,7 +51,7 @@ class Known:
         made: LatentSpace = self._kept(("latent", dimensions), lambda: latent_space(self.text, dimensions))
         return made
 
-    def similar(self, kind: Similarity, asked: AskedQueries) -> FloatArray:
+    def similar(self, kind: Alike, asked: AskedQueries) -> FloatArray:
         """`similarities`, kept until other queries are asked; not to be written to."""
         for key in [key for key in self._made if key[0] == "similar" and key[2] is not asked]:
             del self._made[key]
@@ -68,12 +71,13 @@ class Known:
     @cached_property
     def past_asked(self) -> AskedQueries:
         """The past queries as they are asked themselves, each hidden from itself."""
-        return AskedQueries(self.past.words, sparse.eye_array(len(self.past), dtype=np.int32, format="csr"))
+        itself = sparse.eye_array(len(self.past), dtype=np.int32, format="csr")
+        return AskedQueries(self.past.words, itself, self.past.vectors)
 
     def with_judgments(self, judgments: sparse.csr_array) -> Known:
         """The same text and past queries with other judgments; what depends on the text alone is kept."""
         made = {key: value for key, value in self._made.items() if key[0] in ("latent", "lists")}
-        return Known(self.text, replace(self.past, judgments=judgments), made)
+        return replace(self, past=replace(self.past, judgments=judgments), _made=made)
 
 
 class Retriever(Protocol):
@@ -120,14 +124,25 @@ class Latent:
 
 
 @dataclass(frozen=True)
+class Dense:
+    """An encoder: inner product of the vectors of query and document."""
+
+    def scores(self, known: Known, asked: AskedQueries) -> FloatArray:
+        """Inner products."""
+        assert known.documents is not None
+        assert asked.vectors is not None
+        return np.asarray(asked.vectors @ known.documents.T)
+
+
+@dataclass(frozen=True)
 class NearestQueries:
     """Judgments alone, without a learner: sum of sim(q, p)^power grade(p, d) over the past queries p.
 
-    ``similarity`` is the cosine of the words, of the candidate lists by BM25, or of the latent semantic vectors.
+    ``similarity`` is the cosine of the words, of the candidate lists by BM25, of the latent semantic vectors, or of an encoder's.
     """
 
     power: float = 1.0
-    similarity: Similarity = "words"
+    similarity: Alike = "words"
 
     def scores(self, known: Known, asked: AskedQueries) -> FloatArray:
         """Sums of judgments."""
@@ -216,11 +231,16 @@ class OtherQuery:
     def scores(self, known: Known, asked: AskedQueries) -> FloatArray:
         """Scores of the other query, without the past queries that either must not see."""
         other = other_queries(len(asked), self.seed)
-        return self.base.scores(known, AskedQueries(asked.words[other], asked.hidden.maximum(asked.hidden[other])))
+        swapped = replace(asked.take(other), hidden=asked.hidden.maximum(asked.hidden[other]))
+        return self.base.scores(known, swapped)
 
 
-def similarities(kind: Similarity, known: Known, asked: AskedQueries) -> FloatArray:
+def similarities(kind: Alike, known: Known, asked: AskedQueries) -> FloatArray:
     """Similarity of queries to the past queries, (n_asked, n_past), 0 at least."""
+    if kind == "dense":
+        assert asked.vectors is not None
+        assert known.past.vectors is not None
+        return np.maximum(asked.vectors @ known.past.vectors.T, 0.0)
     if kind == "vectors":
         latent = known.latent(100)
         return np.maximum(latent.places(known.text, asked.words) @ latent.places(known.text, known.past.words).T, 0.0)

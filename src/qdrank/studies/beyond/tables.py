@@ -18,6 +18,7 @@ from qdrank.studies.beyond.methods import (
     BY_NAME,
     CHOSEN,
     CONTROLS,
+    ENCODER,
     FORMS,
     GATED,
     LEARNED,
@@ -33,6 +34,7 @@ from qdrank.studies.beyond.methods import (
     SINGLE,
     TEXT_MIX,
     TREES,
+    WITH_ENCODER,
     WITH_EVIDENCE,
     WITHOUT_NEAR,
     in_form,
@@ -151,7 +153,10 @@ def _difference(values: pd.DataFrame, a: str, b: str, interval: Mapping[str, Any
 def tabulate_retrieval(inputs: Inputs, shown: Shown) -> dict[str, pd.DataFrame]:
     """Tables by id."""
     forms = {form: named(values) for form in FORMS if len(values := retrieved(inputs, form))}
-    values, methods, interval = forms["all"], RETRIEVERS | LEARNED, shown.interval
+    values, interval = forms["all"], shown.interval
+    there = set(values["method"])
+    labels = RETRIEVERS | LEARNED | (WITH_ENCODER if ENCODER in there else {})
+    methods = {name: label for name, label in labels.items() if name in there}
     means = chosen(values, methods).groupby("method", sort=False)[[*RETRIEVAL_MEASURES]].mean()
     apart = {name: _difference(values, name, TEXT_MIX, interval, len(methods) - 1) for name in methods}
     of_text = means[[AP, NDCG, "r@100", "r@1000"]].join(pd.DataFrame.from_dict(apart, orient="index"))

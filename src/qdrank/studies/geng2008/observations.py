@@ -179,7 +179,7 @@ def decide_across(declaration: Declaration, members_of: Mapping[str, Members], w
             for claim, apart, analysis in claims:
                 one = decide_by_estimates(claim, {"difference": apart}, size=len(claims), rules=declaration.rules)
                 about = {"dataset": f"{small}, {large}", "world": worlds[large], "analysis": analysis}
-                rows.append(row(declaration, claim, one, **about))
+                rows.append(row(declaration, claim, one, {}, **about))
     return verdicts_table(rows)
 
 
