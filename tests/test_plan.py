@@ -4,7 +4,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from qdrank.datasets.sources import load
 from qdrank.errors import InputError
+from qdrank.studies import STUDIES
 from qdrank.workflow.config_files import resolve
 from qdrank.workflow.plan import plan, shards_of
 from qdrank.workflow.run import WorkflowRun
@@ -162,6 +164,28 @@ def test_a_misspelt_data_set_in_another_section_is_found(section: dict) -> None:
         InputError, match=r"(geng.datasets|learners.scales): unknown data set 'sin1'\n.*did you mean sim1"
     ):
         plan(resolve({"datasets": ["sim1"]} | section))
+
+
+def test_studies_with_four_independent_public_sets_have_an_average() -> None:
+    Path("a.txt").touch()
+    own = {f"set{i}": letor(all="a.txt")["own"]["mine"] for i in range(5)}
+    names = ["sim1", "sim2", *own]
+    four = own | {"set4": own["set4"] | {"queries_of": "set0"}}
+    three = four | {"set3": own["set3"] | {"queries_of": "set0"}}
+    for sets, averaged in ((four, True), (three, False)):
+        settings = resolve({"datasets": names, "own": sets, "studies": ["geng"]})
+        run = WorkflowRun(settings, plan(settings))
+        assert run.averaged == ({"geng2008": "knn-online - single"} if averaged else {})
+    assert run.queries_of(STUDIES["geng2008"])["set3"] == "set0"
+    own["set4"]["queries_of"] = "set9"
+    with pytest.raises(InputError, match=r"own.set4.queries_of: unknown data set 'set9'\n.*did you mean set"):
+        plan(resolve({"datasets": names, "own": own}))
+
+
+def test_what_shares_queries_in_the_table_names_a_data_set() -> None:
+    forms = {name: entry.queries_of for name, entry in load().items() if entry.queries_of}
+    assert forms
+    assert set(forms.values()) <= set(load()) - set(forms)
 
 
 def test_own_files_are_looked_for_beside_the_configuration(tmp_path: Path) -> None:

@@ -49,6 +49,42 @@ def test_the_negative_control_is_not_found(written, capsys):
     assert (np.array(said["low"]) <= said["weights"]).all()
 
 
+def test_queries_may_be_similar_by_the_meaning_of_their_words(written, tmp_path, capsys):
+    """Words say which run is good for a query: an encoder that reads them finds weights that the runs do not show."""
+    pytest.importorskip("onnxruntime")
+    from tests.text.tiny_encoder import write_encoder
+
+    rng = np.random.default_rng(1)
+    good = {"first": rng.random(200) < 0.5}
+    good["second"] = ~good["first"]
+    relevant = rng.integers(0, 10, 200)
+    for tag in ("first", "second"):
+        scores = rng.permuted(np.tile(np.linspace(0, 1, 10), (200, 1)), axis=1)
+        best = np.argmax(scores, axis=1)
+        taken = np.where(good[tag], relevant, best)
+        rows = np.arange(200)
+        scores[rows, best], scores[rows, taken] = scores[rows, taken], scores[rows, best].copy()
+        names = [np.repeat([f"q{i}" for i in rows], 10), np.tile([f"d{i}" for i in range(10)], 200)]
+        write_run(tmp_path / f"{tag}.run", *names, scores.ravel(), tag=tag)
+    write_qrels(tmp_path / "qrels", [f"q{i}" for i in range(200)], [f"d{i}" for i in relevant], np.ones(200, dtype=int))
+    said = "".join(f"q{i}\t{'zebra lion' if one else 'piano violin'}\n" for i, one in enumerate(good["first"]))
+    (tmp_path / "words.txt").write_text(said)
+    encoder = ["--queries", str(tmp_path / "words.txt"), "--encoder", str(write_encoder(tmp_path / "encoder"))]
+    files, gains = [str(tmp_path / name) for name in ("qrels", "first.run", "second.run")], []
+    for given in ([], encoder):
+        assert main(["advise", *files, "--format", "json", *given]) == 0
+        found = json.loads(capsys.readouterr().out)
+        gains.append(found["gain"])
+    assert gains[1] > gains[0] + 0.05
+    assert found["verdict"] == "yes"
+    assert set(found["by"]) == {"similar queries"}
+    assert main(["advise", *files, *encoder[:2]]) == 2
+    assert "an encoder" in capsys.readouterr().err
+    (tmp_path / "words.txt").write_text("q0\tzebra\n")
+    assert main(["advise", *files, *encoder]) == 2
+    assert "is not among the queries given" in capsys.readouterr().err
+
+
 def test_what_cannot_be_computed_is_null_in_json(written, capsys):
     assert main(["advise", *written(queries=12), "--format", "json"]) == 0
     said = json.loads(capsys.readouterr().out, parse_constant=lambda word: pytest.fail(f"{word} is no JSON"))

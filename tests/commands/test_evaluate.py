@@ -11,7 +11,7 @@ import pytest
 
 from qdrank.commands.evaluate import add_arguments, evaluate, run
 from qdrank.errors import InputError
-from qdrank.evaluation.score_files import read_labels, read_scores
+from qdrank.evaluation.run_files import read_labels, read_scores
 from qdrank.measures import CONVENTIONS
 from qdrank.measures.compute import measure
 

@@ -109,8 +109,9 @@ def test_an_average_is_made_of_the_sets_of_all_runs(behind, tmp_path):
     of = {name: ["one", "two"] if name == "a" else ["three", "four", "five"] for name in "ab"}
     files = []
     for name, datasets in of.items():
-        sets = [read(verdicts(tmp_path / f"{place}", place, 0.1, f"{name}.yaml"), "verdicts") for place in datasets]
-        stale = verdicts(tmp_path / f"stale-{name}", "average", 9.0, f"{name}.yaml", analysis="sets", estimates=[])
+        given = {"configuration": f"{name}.yaml", "claim": "knn-online - single"}
+        sets = [read(verdicts(tmp_path / place, place, 0.1, **given), "verdicts") for place in datasets]
+        stale = verdicts(tmp_path / f"stale-{name}", "average", 9.0, analysis="sets", estimates=[], **given)
         write(tmp_path / name, "verdicts", pa.concat_tables([*sets, read(stale, "verdicts")]))
         files.append(str(tmp_path / name))
     assert findings(page, *files) == 0
@@ -119,3 +120,5 @@ def test_an_average_is_made_of_the_sets_of_all_runs(behind, tmp_path):
     assert "| yes +0.100 | yes +0.100 |" in text
     assert "Made by `a.yaml` at commit abcdef0, `b.yaml` at commit abcdef0." in text
     assert "9.000" not in text
+    assert "](geng2008.svg)\n\n| section |" in text
+    assert "average of 5 sets" in page.with_suffix(".svg").read_text(encoding="utf-8")

@@ -5,6 +5,7 @@ import pyarrow as pa
 import pytest
 from statsmodels.stats.meta_analysis import combine_effects
 from tests.evaluation.test_deciding import DECLARATION, observations
+from tests.test_ledger import present
 
 from qdrank.evaluation.deciding import AVERAGE, SETS, decide, stamped
 from qdrank.evaluation.declared import CLAIM_KINDS, FAILS, HOLDS, UNCLEAR
@@ -17,8 +18,10 @@ from qdrank.evaluation.pooling import (
     pool,
     with_averages,
 )
+from qdrank.figures.averages import forest_of_sets
 from qdrank.figures.verdicts import CANNOT_TELL, PUBLIC, section_of, verdicts_overview
 from qdrank.store import read, write
+from qdrank.studies import STUDIES
 
 
 def drawn(k, spread, seed):
@@ -76,11 +79,11 @@ def test_a_set_in_which_nothing_differs_has_the_error_of_a_usual_set():
     assert believed_errors([*sets, noisy], 10)[-1] == 9
 
 
-def judged(*gains, forms=(), world=""):
+def judged(*gains, forms=(), world="", deviation=0.01):
     """Verdicts on a set for each gain; ``forms`` are sets by the place of the set whose queries they share."""
     tables = []
     for i, gain in enumerate(gains):
-        table = decide(DECLARATION, {f"s{i}": observations(gain)}, dataset=f"s{i}", world=world)
+        table = decide(DECLARATION, {f"s{i}": observations(gain, deviation)}, dataset=f"s{i}", world=world)
         tables.append(stamped(table, queries_of=f"s{dict(forms).get(i, i)}", configuration="a.yaml", commit="abc"))
     return pa.concat_tables(tables)
 
@@ -107,6 +110,15 @@ def test_a_vote_of_open_sets_can_hold_and_of_sets_that_disagree_cannot():
     assert averages(small).to_pylist()[0]["verdict"] == HOLDS
     assert averages(judged(0.05, 0.05, -0.05, -0.05)).to_pylist()[0]["verdict"] == UNCLEAR
     assert averages(judged(-0.02, -0.021, -0.019, -0.02)).to_pylist()[0]["verdict"] == FAILS
+
+
+def test_sets_in_which_almost_nothing_differs_have_a_mean_and_no_interval():
+    row = averages(judged(0.01, 0.02, 0.03, 0.04, deviation=0)).to_pylist()[0]
+    assert (row["effect"], row["low"], row["detectable"]) == (pytest.approx(0.025), None, None)
+    assert (row["verdict"], row["reason"]) == (UNCLEAR, "in no set do 10 queries differ")
+    assert row["note"] == "sets: s0, s1, s2, s3"
+    figure = forest_of_sets(with_averages(judged(0.01, 0.02, 0.03, 0.04, deviation=0)), "toy", "control", {})
+    assert figure.axes[0].get_xlabel().endswith("open: too little to judge")
 
 
 @pytest.mark.parametrize(
@@ -139,3 +151,32 @@ def test_averages_stand_in_the_overview_as_a_data_set_does():
     assert overview.column(AVERAGE)[0].as_py() == "yes +0.020"
     assert {section_of(row) for row in averages(single).to_pylist()} <= {PUBLIC, CANNOT_TELL}
     assert {row["kind"] for row in whole.to_pylist()} <= set(CLAIM_KINDS)
+
+
+@pytest.mark.parametrize("name", list(STUDIES))
+def test_the_main_claim_of_a_study_is_one_difference_that_an_interval_decides(name):
+    claims = {claim.name: claim for claim in present(name).claims}
+    main = claims[STUDIES[name].main]
+    assert len(main.pairs) == 1
+    assert not CLAIM_KINDS[main.kind].exact
+
+
+def test_the_figure_has_a_row_for_each_set_and_the_average_last():
+    verdicts = with_averages(judged(0.02, 0.01, 0.02, 0.03, 0.5, forms=((4, 1),)))
+    figure = forest_of_sets(verdicts, "toy", "control", {"s0": "The first"})
+    (axes,) = figure.axes
+    labels = [label.get_text() for label in axes.get_yticklabels()]
+    assert labels == ["The first, 100 queries", *(f"s{i}, 100 queries" for i in (1, 2, 3)), "average of 4 sets"]
+    points = [line.get_xdata()[0] for line in axes.lines if line.get_marker() in ("o", "D")]
+    assert points == pytest.approx([0.02, 0.01, 0.02, 0.03, 0.02], abs=1e-6)
+    bars = [segments for bar in axes.collections for segments in bar.get_segments()]
+    row = next(row for row in verdicts.to_pylist() if (row["claim"], row["dataset"]) == ("control", AVERAGE))
+    np.testing.assert_allclose(bars[4][:, 0], [row["low"], row["high"]])
+    assert bars[5][0, 0] < row["low"]
+    assert bars[5][1, 0] > row["high"]
+    assert axes.get_title() == "Toy 2000: control is so: holds"
+
+
+def test_the_figure_says_that_there_are_too_few_sets():
+    figure = forest_of_sets(with_averages(judged(0.02, 0.01)), "toy", "control", {})
+    assert "4 independent sets" in figure.axes[0].texts[0].get_text()

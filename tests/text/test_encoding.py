@@ -75,7 +75,7 @@ def test_vectors_are_the_encoders_with_the_prompt_of_their_kind(folder):
 
 
 def test_kept_vectors_are_made_once(folder, tmp_path, monkeypatch):
-    monkeypatch.setattr(encoding, "BLOCK", 5)
+    monkeypatch.setattr(encoding, "BLOCK", 3)
     encoder, told = Encoder(encoder_form(folder)), []
     first = kept_vectors(encoder, COLLECTION, tmp_path / "kept", told.append)
     assert [line.partition(",")[0] for line in told] == [f"encoded {i} of 3 blocks of texts" for i in (1, 2, 3)]

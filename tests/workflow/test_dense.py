@@ -58,7 +58,11 @@ def run(project: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     written(folder / "collection")
     write_encoder(folder / "encoder")
     (folder / "dense.yaml").write_text(yaml.safe_dump(CONFIG))
-    files = ["results/config.yaml", *(f"results/mine/{name}.parquet" for name in TARGETS)]
+    files = [
+        "results/config.yaml",
+        "results/first-stages.parquet",
+        *(f"results/mine/{name}.parquet" for name in TARGETS),
+    ]
     copied.snakemake("--cores", "2", "--set-scatter", "encode=3", "--configfile", "dense.yaml", "--", *files)
     return folder
 
@@ -82,6 +86,29 @@ def test_the_dense_row_ranks_the_whole_collection(run: Path):
         scores = (vectors.documents.astype(float) @ vectors.of_queries([query])[0].astype(float)).round(12)
         best = np.lexsort((np.arange(40), -scores))[:9]
         assert {row["doc_id"] for row in rows if row["query_id"] == query} == {*vectors.doc_id[best]}
+
+
+def test_it_is_measured_beside_the_other_first_stages(run: Path):
+    table = read(run / "results/first-stages.parquet", "table").to_pylist()
+    assert "dense encoder" in str(table)
+    values = read(run / "results/mine/first-stages.parquet", "measures").to_pandas()
+    of_dense = values[values["method"] == "dense"].set_index("query_id")["ap"]
+    rows = read(run / "results/mine/fold1/scores/dense.parquet", "scores").to_pandas()
+    judged = {f"q{i}": {f"d{i:02d}", f"d{(i + 7) % 40:02d}"} for i in range(30)}
+    for query, group in rows.groupby("query_id"):
+        group["relevant"] = group["doc_id"].isin(judged[query])
+        worst, best = (
+            average_precision(
+                group.sort_values(["score", "relevant"], ascending=[False, rising])["relevant"].to_numpy()
+            )
+            for rising in (True, False)
+        )
+        assert worst - 1e-9 <= of_dense[query] <= best + 1e-9, "ties are in any order"
+
+
+def average_precision(ranked: np.ndarray) -> float:
+    """Of a ranking of a query with two relevant documents."""
+    return (ranked.cumsum() / np.arange(1, len(ranked) + 1))[ranked].sum() / 2
 
 
 def test_features_are_cosines_and_query_vectors_the_encoders(run: Path):

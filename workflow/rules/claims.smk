@@ -3,6 +3,7 @@
 # reads:  results/{dataset}/{study}/observations.parquet
 # writes: results/claims.parquet, claims.html       claim, expectation, measurement, effect and interval, verdict
 #         results/claims-overview.{html,csv,md}     verdict and effect: one row per claim, one column per data set
+#         results/averages/{study}.{svg,pdf,png}    the main claim of a study on each of four independent sets or more
 
 
 rule decide_claims:
@@ -39,10 +40,7 @@ rule decide_claims:
                 "across": study.across,
                 "members": run.claim_members(study),
                 "budget": run.budget(study),
-                "queries_of": {
-                    name: planned.datasets[name].queries_of or name
-                    for name in run.claim_members(study)
-                },
+                "queries_of": run.queries_of(study),
                 "worlds": {name: run.world(name) for name in run.claim_members(study)},
             }
             for study in ALL_STUDIES
@@ -50,5 +48,32 @@ rule decide_claims:
         decided=run.decided,
         titles=claim_titles(run),
         configuration=run.configuration,
+    script:
+        "../../scripts/run_step.py"
+
+
+rule draw_average:
+    """Forest plot of a study's main claim: every independent set, their average, and what a new set would show."""
+    input:
+        claims="results/claims.parquet",
+    output:
+        svg=report(
+            "results/averages/{study}.svg",
+            category="Claims",
+            caption="../report/average.rst",
+            labels={"what": "average over sets: {study}"},
+        ),
+        pdf="results/averages/{study}.pdf",
+        png="results/averages/{study}.png",
+    wildcard_constraints:
+        study=names_pattern(run.averaged),
+    resources:
+        mem_mb=memory(400, 3.5),
+        runtime=minutes(5),
+    params:
+        call="qdrank.figures.averages:draw_average",
+        study=lambda wc: wc.study,
+        claim=lambda wc: run.averaged[wc.study],
+        titles=claim_titles(run),
     script:
         "../../scripts/run_step.py"

@@ -57,6 +57,7 @@ rule write_manifest:
             else [files.of_each_job(study) for study in ALL_STUDIES]
         ),
         CLAIMS,
+        filled("results/averages/{study}.svg", study=run.averaged),
         rules.learners.input,
         rules.difficulty.input,
         files.each_dataset("results/{dataset}/measures.parquet"),

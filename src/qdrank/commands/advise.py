@@ -6,11 +6,14 @@ import argparse
 import json
 from collections.abc import Iterator
 from math import isfinite
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from qdrank.commands.encoding import add_encoder, encoder_of
 from qdrank.commands.evaluate import USUAL
+from qdrank.commands.features import QUERIES
 from qdrank.datasets.runs.reading import read_all_runs, read_qrels
 from qdrank.errors import InputError
 from qdrank.evaluation.advice import Advice, advise
@@ -26,6 +29,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seed", type=int, default=1, help="of the parts of the queries and the resamples (default: 1)"
     )
+    words = "words of the queries, by whose meaning they are similar, with --encoder: " + QUERIES
+    parser.add_argument("--queries", type=Path, metavar="FILE", help=words)
+    add_encoder(parser)
     parser.add_argument("--format", choices=["text", "json"], default="text", help="form of the output")
 
 
@@ -39,7 +45,9 @@ def run(args: argparse.Namespace) -> int:
         raise InputError(
             "advice on fusion needs two runs or more", found=str(len(runs)), fix="qdrank advise QRELS RUN RUN"
         )
-    made = advise(runs, read_qrels(args.qrels), measure=measure, margin=args.margin, seed=args.seed)
+    vectors = _vectors(args.queries, args.encoder) if args.queries or args.encoder else None
+    qrels = read_qrels(args.qrels)
+    made = advise(runs, qrels, measure=measure, margin=args.margin, seed=args.seed, vectors=vectors)
     if args.format == "json":
         fields = {name: _or_null(value) for name, value in vars(made).items()}
         whole = {"measure": measure, **fields, "opensearch": _opensearch(made), "elasticsearch": _elasticsearch(made)}
@@ -47,6 +55,18 @@ def run(args: argparse.Namespace) -> int:
     else:
         print("\n".join(advice_lines(made, measure, args.margin)))
     return 0
+
+
+def _vectors(queries: Path | None, encoder: str | None) -> tuple[Any, Any]:
+    """Names and vectors of the queries of a file."""
+    if queries is None or encoder is None:
+        fix = "give --queries FILE and --encoder NAME"
+        raise InputError("weights by meaning need the words of the queries and an encoder", fix=fix)
+    from qdrank.text.new_queries import read_new_queries
+
+    asked = read_new_queries(queries)
+    vectors = encoder_of(encoder).encode([query.text for query in asked], "queries")
+    return np.array([query.query_id for query in asked], dtype=object), vectors
 
 
 def _or_null(value: Any) -> Any:

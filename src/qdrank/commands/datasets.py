@@ -7,7 +7,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from qdrank.datasets.fetching.presence import Found, available, instruction, mirror_root, status
+from qdrank.commands.output import aligned
+from qdrank.datasets.fetching.presence import available, instruction, mirror_root, status
 from qdrank.datasets.sources import Dataset, load
 
 
@@ -38,39 +39,24 @@ def _described(dataset: Dataset, mirror: Path | None, downloads: Path | None) ->
     """One data set as JSON: the row of the table, and where its files are."""
     state = available(dataset, mirror=mirror, downloads=downloads)
     places = status(dataset, mirror=mirror, downloads=downloads)
+    found = {name: place and {"kind": place.kind, "path": str(place.path)} for name, place in places.items()}
     return {
         **dataset.model_dump(mode="json", exclude={"files"}),
         "present": state.present,
         "downloadable": state.downloadable,
         "reason": state.reason,
-        "files": [{**file.model_dump(mode="json"), "found": _as_json(places[file.name])} for file in dataset.files],
+        "files": [{**file.model_dump(mode="json"), "found": found[file.name]} for file in dataset.files],
     }
 
 
-def _as_json(place: Found | None) -> dict[str, str] | None:
-    return None if place is None else {"kind": place.kind, "path": str(place.path)}
-
-
 def _table(datasets: list[Dataset], mirror: Path | None, downloads: Path | None) -> str:
-    rows: list[tuple[str, ...]] = [("name", "kind", "queries", "documents", "features", "state")]
+    heads, rows = ("name", "kind", "queries", "documents", "features", "state"), list[tuple[str, ...]]()
     for dataset in datasets:
         counts = (_count(n) for n in (dataset.n_queries, dataset.n_documents, dataset.n_features))
         state = available(dataset, mirror=mirror, downloads=downloads)
         rows.append((dataset.name, dataset.kind, *counts, state.reason))
     note = "`qdrank datasets NAME` explains how to get one; the mirror is " + (str(mirror) if mirror else "not set")
-    return "\n".join([*_aligned(rows), "", note + " (QDRANK_MIRROR)."])
-
-
-def _aligned(rows: list[tuple[str, ...]]) -> list[str]:
-    """Columns side by side: words left-aligned, numbers right-aligned."""
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    lines = []
-    for row in rows:
-        cells = [
-            cell.rjust(w) if 2 <= i <= 4 else cell.ljust(w) for i, (cell, w) in enumerate(zip(row, widths, strict=True))
-        ]
-        lines.append("  ".join(cells).rstrip())
-    return lines
+    return "\n".join([*aligned(heads, rows, words=(0, 1, 5)), "", note + " (QDRANK_MIRROR)."])
 
 
 def _count(number: int | None) -> str:

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
-from qdrank.commands.run_tables import RUN_FORMATS, RunTable, aligned
+from qdrank.commands.output import aligned
+from qdrank.commands.run_tables import RUN_FORMATS, RunTable
 from qdrank.datasets.runs.model import Qrels, Run
 from qdrank.datasets.runs.reading import read_all_runs, read_qrels
 from qdrank.errors import AnyPath, InputError

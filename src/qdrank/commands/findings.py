@@ -29,6 +29,9 @@ def run(args: argparse.Namespace) -> int:
     import yaml
 
     from qdrank.evaluation.pooling import with_averages
+    from qdrank.figures.averages import forest_of_sets
+    from qdrank.figures.style import save_figure
+    from qdrank.studies import STUDIES
 
     verdicts = joined_verdicts(args.claims)
     if not (source := args.docs / "ledger.yaml").is_file():
@@ -37,12 +40,14 @@ def run(args: argparse.Namespace) -> int:
     _refuse_other_runs(verdicts, studies, args.docs)
     verdicts = with_averages(verdicts)
     pages = {
-        _page_of(name, args.docs): page(verdicts, name, studies[name]["title"])
-        for name in sorted(set(verdicts.column("study").to_pylist()))
+        name: page(verdicts, name, studies[name]["title"]) for name in sorted(set(verdicts.column("study").to_pylist()))
     }
-    for path, text in pages.items():
+    for name, text in pages.items():
+        path = _page_of(name, args.docs)
         write_text(path, text)
         print(path)
+        if _picture(name) in text:
+            save_figure(forest_of_sets(verdicts, name, STUDIES[name].main, {}), {"svg": path.with_suffix(".svg")})
     return 0
 
 
@@ -52,16 +57,24 @@ def _page_of(study: str, docs: Path) -> Path:
 
 def page(verdicts: pa.Table, study: str, title: str) -> str:
     """The page with the verdicts of one study."""
+    from qdrank.figures.averages import has_average
     from qdrank.figures.tables import markdown
     from qdrank.figures.verdicts import findings_table
+    from qdrank.studies import STUDIES
 
+    drawn = f"{_picture(study)}\n\n" if has_average(verdicts, study, STUDIES[study].main) else ""
     return (
         f"# Verdicts: {title}\n\n"
         f"Every claim of [the study](../studies/{study}.md) on every data set: yes, no, or ? where the data cannot tell, then "
         "the effect; where there is an average over sets, it decides; * is about the simulated worlds that were run, and no others. [Verdicts](../verdicts.md) says how they "
         "come about. Written by `qdrank findings`; do not edit.\n\n"
-        f"{made_by(verdicts, study)}\n\n{markdown(findings_table(verdicts, study))}"
+        f"{made_by(verdicts, study)}\n\n{drawn}{markdown(findings_table(verdicts, study))}"
     )
+
+
+def _picture(study: str) -> str:
+    """The forest plot of the study's main claim, in its page."""
+    return f"![The main claim on each independent set, their average, and what a new set would show]({study}.svg)"
 
 
 def _refuse_other_runs(verdicts: pa.Table, studies: Mapping[str, Any], docs: Path) -> None:

@@ -1,4 +1,4 @@
-"""``--output``: where a command writes, the same for all."""
+"""What commands write: ``--output``, the same for all, and lines of tables."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 import os
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
@@ -43,3 +43,14 @@ def opened(output: str | None) -> Iterator[TextIO]:
         return
     with atomic_path(str(output)) as partial, partial.open("w", encoding="utf-8", newline="\n") as file:
         yield file
+
+
+def aligned(heads: Sequence[str], rows: Iterable[Sequence[str]], words: Collection[int] = (0,)) -> list[str]:
+    """Lines of a table; the columns ``words`` are left-aligned, the others right-aligned."""
+    cells = [list(heads), *map(list, rows)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    shown = (
+        [cell.ljust(w) if i in words else cell.rjust(w) for i, (cell, w) in enumerate(zip(row, widths, strict=True))]
+        for row in cells
+    )
+    return ["  ".join(row).rstrip() for row in shown]

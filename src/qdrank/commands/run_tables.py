@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
+from qdrank.commands.output import aligned
 from qdrank.evaluation.run_files import MeasuredRun
 from qdrank.measures.names import parse
 
@@ -36,16 +37,6 @@ class RunTable:
     baseline: str = ""
     differences: Sequence[Difference] = ()
     by_query: bool = False
-
-
-def aligned(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    """Lines of a table; the first column is left-aligned, the others are right-aligned."""
-    cells = [list(heads), *map(list, rows)]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    return [
-        "  ".join(cell.rjust(w) if i else cell.ljust(w) for i, (cell, w) in enumerate(zip(row, widths, strict=True)))
-        for row in cells
-    ]
 
 
 def text_table(table: RunTable) -> str:

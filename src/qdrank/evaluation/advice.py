@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from qdrank.datasets.folds import ROLES, assign_parts, fold_names, roles
 from qdrank.datasets.judged import Judged, TextArray
@@ -30,6 +31,7 @@ from qdrank.evaluation.values import Values
 from qdrank.layout import FloatArray, IntArray, rows_of
 from qdrank.learners.choose import ValidationQueries, choose
 from qdrank.queries.predictors import RunPredictors
+from qdrank.queries.profiles import Similarity
 from qdrank.rankers.others import other_rows
 from qdrank.rankers.run_scores import Norm, RunScores
 from qdrank.rankers.run_weights import (
@@ -101,7 +103,15 @@ class _Curves:
     values: FloatArray
 
 
-def advise(runs: Sequence[Run], qrels: Qrels, *, measure: str, margin: float, seed: int = 1) -> Advice:
+def advise(
+    runs: Sequence[Run],
+    qrels: Qrels,
+    *,
+    measure: str,
+    margin: float,
+    seed: int = 1,
+    vectors: tuple[TextArray, NDArray[Any]] | None = None,
+) -> Advice:
     """Advice on runs with judgments.
 
     Parameters
@@ -111,6 +121,7 @@ def advise(runs: Sequence[Run], qrels: Qrels, *, measure: str, margin: float, se
     measure : what counts, such as ``ndcg@10/trec``
     margin : smallest gain that counts
     seed : of parts, ties and resamples
+    vectors : names (n,) and vectors (n, n_columns) of the queries, by which they are similar; by their documents if None
     """
     made = judged_runs(
         runs, qrels, assign_parts(list(qrels.by_query), seed=seed), max_label=max(4, int(qrels.grade.max()))
@@ -127,7 +138,8 @@ def advise(runs: Sequence[Run], qrels: Qrels, *, measure: str, margin: float, se
     )
     whole = [_curves(watched, judged, norm) for norm in NORMS]
     predictors = RunPredictors(raw=True).vectors(judged.X, judged.offsets, made.scores)
-    folds = [_fold(judged, fold, whole, predictors, seed) for fold in fold_names(judged.parts)]
+    similar = None if vectors is None else _in_order(vectors, judged.query_id)
+    folds = [_fold(judged, fold, whole, predictors, similar, seed) for fold in fold_names(judged.parts)]
     joined = {name: np.concatenate([one[name] for one in folds]) for name in ("rows", "fixed", "weighed", "control")}
     rows = joined.pop("rows")
     query_id = np.array(list(qrels.by_query), dtype=object)
@@ -135,6 +147,12 @@ def advise(runs: Sequence[Run], qrels: Qrels, *, measure: str, margin: float, se
     values = {name: _of_all(one[np.argsort(rows)], *known) for name, one in joined.items()}
     whole = [replace(one, values=_of_all(one.values, *known)) for one in whole]
     return _advice([run.tag for run in runs], query_id, alone, whole, values, folds, margin, seed)
+
+
+def _in_order(vectors: tuple[TextArray, NDArray[Any]], query_id: TextArray) -> FloatArray:
+    """Vectors of the queries with these names, (n_queries, n_columns)."""
+    names, known = vectors
+    return np.asarray(known[rows_of(query_id, names, among="the queries given")], dtype=np.float64)
 
 
 def _of_all(values: FloatArray, places: IntArray, empty: FloatArray) -> FloatArray:
@@ -150,14 +168,16 @@ def _curves(watched: ValidationQueries, judged: Judged, norm: Norm) -> _Curves:
     return _Curves(norm, settings, measured_curves(watched, scores, settings))
 
 
-def _fold(judged: Judged, fold: str, whole: Sequence[_Curves], predictors: FloatArray, seed: int) -> dict[str, Any]:
+def _fold(
+    judged: Judged, fold: str, whole: Sequence[_Curves], predictors: FloatArray, similar: FloatArray | None, seed: int
+) -> dict[str, Any]:
     """Values of the test queries of a fold by fixed weights, weights per query and their control."""
     parts = roles(judged.parts, fold)
     train, vali, test = (_Part.of(judged, np.flatnonzero(np.isin(judged.part, parts[role]))) for role in ROLES)
     places = [int(best_settings(one.values[train.rows].mean(axis=0)[None])[0]) for one in whole]
     norm = choose((i, one.values[vali.rows, places[i]]) for i, one in enumerate(whole)).place
     curves = whole[norm]
-    known = _Known(curves, predictors, train, seed)
+    known = _Known(curves, predictors, similar, train, seed)
     tried = [*known.rankers(), *known.ridges()]
     choice = choose((one, known.values(one, vali)) for one in tried)
     return {
@@ -182,16 +202,25 @@ class _Part(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class _Known:
-    """What weights per query learn from in a fold."""
+    """What weights per query learn from in a fold; queries are alike by ``similar``, (n_queries, n_columns), or their documents."""
 
     curves: _Curves
     predictors: FloatArray
+    similar: FloatArray | None
     train: _Part
     seed: int
 
     def rankers(self) -> list[NeighbourWeights]:
         """Weights of similar queries, fitted."""
-        return self._fitted(NeighbourWeights(norm=self.curves.norm), self.predictors).sized([0.5, 0.2, 50])
+        kind: Similarity = "candidates" if self.similar is None else "vectors"
+        made = NeighbourWeights(norm=self.curves.norm, similarity=kind)
+        return self._fitted(made, self._looked_at(made)).sized([0.5, 0.2, 50])
+
+    def _looked_at(self, ranker: RunWeights) -> FloatArray:
+        """The vectors of the queries that a ranker uses."""
+        if isinstance(ranker, NeighbourWeights) and self.similar is not None:
+            return self.similar
+        return self.predictors
 
     def ridges(self) -> list[PredictedWeights]:
         """Weights by predictors, fitted."""
@@ -204,7 +233,7 @@ class _Known:
 
     def values(self, ranker: RunWeights, part: _Part, predictors: FloatArray | None = None) -> FloatArray:
         """Measure of queries at the settings that a ranker chooses for them."""
-        given = self.predictors if predictors is None else predictors
+        given = self._looked_at(ranker) if predictors is None else predictors
         return np.asarray(self.curves.values[part.rows, ranker.places(part.documents, given[part.rows])])
 
     def control(self, ranker: RunWeights, part: _Part) -> FloatArray:
@@ -212,7 +241,7 @@ class _Known:
         blind = ranker.fresh()
         if isinstance(blind, NeighbourWeights):
             blind.random = self.seed
-            return self.values(self._fitted(blind, self.predictors), part)
+            return self.values(self._fitted(blind, self._looked_at(blind)), part)
         others = other_rows(self.predictors, self.seed)
         return self.values(self._fitted(blind, others), part, others)
 
@@ -278,10 +307,7 @@ def _worth(
         for name, text in names.items()
     )
     declared = Declaration(study="advice", paper="", claims=claims, rules=RULES_OF_RUNS)
-    observations = {
-        "gain": {"all": Values(gain, query_id)},
-        "control": {"all": Values(blind, query_id)},
-    }
+    observations = {"gain": {"all": Values(gain, query_id)}, "control": {"all": Values(blind, query_id)}}
     rows = {row["claim"]: row for row in decide(declared, {"runs": observations}, dataset="runs").to_pylist()}
     first, second = rows["gain"], rows["control"]
     interval = tuple(np.nan if first[end] is None else float(first[end]) for end in ("low", "high"))

@@ -63,11 +63,8 @@ class Estimate:
 
     def interval(self, level: float) -> tuple[float, float]:
         """Two-sided t interval of coverage 1 - ``level``; nan where the error is unknown."""
-        half = self._quantile(level) * self.error if self.error > 0 else self.error
+        half = float(stdtrit(self.df, 1 - level / 2)) * self.error if self.error > 0 else self.error
         return self.mean - half, self.mean + half
-
-    def _quantile(self, level: float) -> float:
-        return float(stdtrit(self.df, 1 - level / 2))
 
     def bootstrap(self, level: float) -> tuple[float, float]:
         """Studentised bootstrap interval of coverage 1 - ``level``; Student's where the units are not single queries."""
@@ -180,13 +177,10 @@ def doubt(values: FloatArray, level: float) -> str:
         return lacks
     estimate = over_refits(values)
     low, high = estimate.interval(level)
-    if low <= 0 <= high or not _has_0(estimate.bootstrap(level)):
+    if low <= 0 <= high:
         return ""
-    return "Student's interval excludes 0, the studentised bootstrap's does not"
-
-
-def _has_0(ends: tuple[float, float]) -> bool:
-    return not (ends[0] > 0 or ends[1] < 0)
+    low, high = estimate.bootstrap(level)
+    return "" if low > 0 or high < 0 else "Student's interval excludes 0, the studentised bootstrap's does not"
 
 
 def shown_mean(values: FloatArray, **interval: Any) -> dict[str, Any]:

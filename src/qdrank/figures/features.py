@@ -70,7 +70,8 @@ def draw(
     forest(axes, numbers.assign(method=kinds.mask(in_question, "doubt"), open=in_question), _LOOKS, "mean", "")
     label_rows(axes, [_label(row) for row in numbers.to_dict("records")])
     axis = f"{parse(name).title} ({name}), {interval['level']:.0%} interval over test queries"
-    label_axes(axes, axis, "", f"{title}: {_how_many(len(numbers), len(columns))}{in_doubt(numbers['lacks'])}")
+    shown = f"the best {len(numbers)} of" if len(numbers) < len(columns) else "all"
+    label_axes(axes, axis, "", f"{title}: {shown} {len(columns)} features{in_doubt(numbers['lacks'])}")
     save_figure(figure, {form: path for form, path in paths.items() if form != "parquet"}, dpi=dpi)
 
 
@@ -90,10 +91,6 @@ def tabulate_features(files: Mapping[str, str], out: Mapping[str, str], *, title
 
 def _read(files: Mapping[str, str]) -> tuple[pd.DataFrame, pd.DataFrame]:
     return read(files["measures"], "measures").to_pandas(), read(files["columns"], "columns").to_pandas()
-
-
-def _how_many(shown: int, known: int) -> str:
-    return f"all {known} features" if shown == known else f"the best {shown} of {known} features"
 
 
 def _label(row: Mapping[Any, object]) -> str:

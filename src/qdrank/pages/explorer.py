@@ -43,18 +43,13 @@ def _rounded(column: pa.ChunkedArray) -> list[float | None]:
 def specification() -> dict[str, Any]:
     """The drawing: dots at ``x``, ``y`` coloured by ``c``; lines from a chosen query to its neighbours; a ring around it."""
     where = {
-        "x": {
-            "field": "x",
+        name: {
+            "field": name,
             "type": "quantitative",
             "scale": {"zero": False},
-            "axis": _axis("first principal component"),
-        },
-        "y": {
-            "field": "y",
-            "type": "quantitative",
-            "scale": {"zero": False},
-            "axis": _axis("second principal component"),
-        },
+            "axis": {"title": f"{place} principal component", "labels": False},
+        }
+        for name, place in (("x", "first"), ("y", "second"))
     }
     dots = {
         "name": "dots",
@@ -90,10 +85,6 @@ def specification() -> dict[str, Any]:
         ],
         "config": {"view": {"stroke": "#ddd"}, "axis": {"grid": False, "domain": False, "ticks": False}},
     }
-
-
-def _axis(title: str) -> dict[str, Any]:
-    return {"title": title, "labels": False}
 
 
 def colours() -> dict[str, Any]:

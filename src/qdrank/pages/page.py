@@ -167,16 +167,14 @@ def _clicked(run: Described, row: Described) -> dict[str, Any]:
 
 def _datasets(run: Described) -> str:
     rows = "".join(
-        f"<tr><td><b>{escape(known['title'])}</b>{_note(known['note'])}</td><td>{escape(name)}</td>"
+        f"<tr><td><b>{escape(known['title'])}</b>"
+        + (f"<br><small>{escape(known['note'])}</small>" if known["note"] else "")
+        + f"</td><td>{escape(name)}</td>"
         f"<td>{escape(known['kind'])}</td><td class=n>{len(known['folds'])}</td>"
         f'<td><a href="{escape(name)}/tables/data-summary.html">summary</a></td></tr>\n'
         for name, known in run["datasets"].items()
     )
     return f'<div class="scroll datasets"><table><tr><th>data set<th>name<th>kind<th class=n>folds<th></tr>\n{rows}</table></div>'
-
-
-def _note(note: str) -> str:
-    return f"<br><small>{escape(note)}</small>" if note else ""
 
 
 def _left_out(left_out: Mapping[str, str]) -> str:
@@ -253,7 +251,8 @@ def _filters(studies: Sequence[Described]) -> str:
 def _matrix(run: Described, rows: Sequence[Described], names: Mapping[str, str]) -> str:
     """Claims by data sets; the scripts of the page show and hide rows, and answer clicks."""
     datasets = list(dict.fromkeys(row["dataset"] for row in rows))
-    head = "".join(_column_head(name, names.get(name, name)) for name in datasets)
+    titles = {name: names.get(name, name) for name in datasets}
+    head = "".join(f'<th scope=col title="{escape(t)}">{escape(_short(name, t))}</th>' for name, t in titles.items())
     lines = []
     for study in run["studies"]:
         of_study = [(i, row) for i, row in enumerate(rows) if row["study"] == study["name"]]
@@ -275,10 +274,6 @@ def _matrix(run: Described, rows: Sequence[Described], names: Mapping[str, str])
     return (
         f"<table id=matrix><thead><tr><th>claim</th>{head}</tr></thead><tbody>\n{chr(10).join(lines)}\n</tbody></table>"
     )
-
-
-def _column_head(name: str, title: str) -> str:
-    return f'<th scope=col title="{escape(title)}">{escape(_short(name, title))}</th>'
 
 
 def _short(name: str, title: str) -> str:

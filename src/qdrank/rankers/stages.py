@@ -4,9 +4,9 @@ from __future__ import annotations
 
 #: The first stage that retrieved the candidates, or the feature that ranks like it; every method starts from it.
 REFERENCE = "reference"
-#: Methods that retrieve their own documents from a whole text collection, as many as there are candidates.
-RETRIEVERS = {"bm25-tuned": "BM25, tuned", "rm3": "RM3 on tuned BM25"}
-#: What an encoder finds in a whole collection, where the configuration names one.
+#: What an encoder retrieves, where the configuration names one.
 DENSE = "dense"
+#: Methods that retrieve their own documents from a whole text collection, as many as there are candidates.
+RETRIEVERS = {"bm25-tuned": "BM25, tuned", "rm3": "RM3 on tuned BM25", DENSE: "dense encoder"}
 #: All first stages that tables of methods include, with their labels.
-FIRST_STAGES = {REFERENCE: "first stage (reference)", **RETRIEVERS, DENSE: "dense encoder"}
+FIRST_STAGES = {REFERENCE: "first stage (reference)", **RETRIEVERS}

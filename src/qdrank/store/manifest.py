@@ -48,8 +48,10 @@ def digests(folder: str | Path, timed: Collection[str] = (), passing: Collection
 
 def digest(path: Path) -> str:
     """Digest of one file: the one it carries, checked, if it is an artifact; else that of its bytes."""
-    if path.suffix == ".parquet":
-        return verify(path)
+    return verify(path) if path.suffix == ".parquet" else _sha256(path)
+
+
+def _sha256(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -70,36 +72,26 @@ def write_manifest(path: str, *, timed: Collection[str], passing: Collection[str
     write_text(path, manifest_text(Path(path).parent, timed, passing))
 
 
-def _recorded(place: Path) -> dict[str, str]:
-    """Files and digests of the manifest at ``place``."""
+def _recorded(place: Path) -> dict[str, Any]:
+    """The manifest at ``place``."""
+    if not place.is_file():
+        raise InputError("no manifest", file=place, fix="run the workflow to its end first")
     try:
-        files: dict[str, str] = dict(json.loads(place.read_text(encoding="utf-8"))["files"])
+        manifest: dict[str, Any] = json.loads(place.read_text(encoding="utf-8"))
+        return manifest | {"files": dict(manifest["files"])}
     except (ValueError, KeyError, TypeError):
         raise InputError("not a manifest", file=place, fix="delete it and run the workflow again") from None
-    return files
 
 
 def changed(folder: str | Path, timed: Collection[str] = ()) -> list[str]:
     """What differs from the manifest in ``folder``: one line per file that was changed, removed or added."""
-    place = Path(folder) / "manifest.json"
-    if not place.is_file():
-        raise InputError("no manifest", file=place, fix="run the workflow to its end first")
-    recorded, present = _recorded(place), digests(folder, timed)
+    recorded, present = _recorded(Path(folder) / "manifest.json")["files"], digests(folder, timed)
     words = {(True, True): "changed", (True, False): "gone", (False, True): "not in the manifest"}
     names = sorted(name for name in {**recorded, **present} if recorded.get(name) != present.get(name))
     return [f"{name}: {words[name in recorded, name in present]}" for name in names]
 
 
-_LIBRARIES = (
-    "numpy",
-    "scipy",
-    "numba",
-    "llvmlite",
-    "pyarrow",
-    "lightgbm",
-    "matplotlib",
-    "snakemake",
-)
+_LIBRARIES = ("numpy", "scipy", "numba", "llvmlite", "pyarrow", "lightgbm", "matplotlib", "snakemake")
 
 
 def machine_record() -> dict[str, Any]:
@@ -181,17 +173,10 @@ def write_crate(path: str, *, title: str) -> None:
 def crate_text(folder: str | Path, *, name: str, version: str) -> str:
     """The metadata of the crate ``folder``, the results of a finished run, as JSON-LD.
 
-    Raises `InputError` if there is no manifest, or a file of it is gone.
-
-    Parameters
-    ----------
-    name : name of the crate
-    version : version of the software
+    Raises `InputError` if there is no manifest, or a file of it is gone. ``name`` is the crate's, ``version`` that of the software.
     """
     place = Path(folder) / "manifest.json"
-    if not place.is_file():
-        raise InputError("no manifest", file=place, fix="run the workflow to its end first")
-    manifest = json.loads(place.read_text(encoding="utf-8"))
+    manifest = _recorded(place)
     made = datetime.fromtimestamp(place.stat().st_mtime, UTC).date().isoformat()
     files = [_file(Path(folder), path, digest) for path, digest in {**manifest["files"], "manifest.json": ""}.items()]
     members = [{"@id": entity["@id"]} for entity in files]
@@ -237,8 +222,7 @@ def _file(folder: Path, path: str, digest: str) -> dict[str, Any]:
     place = folder / path
     if not place.is_file():
         raise InputError("a file of the manifest is gone", file=place, fix="run the workflow again")
-    with place.open("rb") as file:
-        sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+    sha256 = _sha256(place)
     entity: dict[str, Any] = {"@id": quote(path), "@type": "File", "name": path}
     entity |= {"contentSize": str(place.stat().st_size), "sha256": sha256}
     if place.suffix in _FORMATS:

@@ -123,6 +123,7 @@ class Study:
     headline : id of the figure that shows its result best, which the first page puts first; the first one if empty
     observations : the values that decide its claims; ``make`` gives contrasts by claim (`qdrank.evaluation.values`)
     claims : "module:function" that declares its claims, from the keys of the configuration in ``budget``
+    main : name of the claim that it is about, whose sets and average are drawn
     budget : keys of the configuration that its declaration names, such as ``geng.lambdas``; ``key as name`` renames one
     neighbours : from its section to the numbers of nearest queries that it uses; up to 1 they are shares
     across : "module:function" for claims that compare data sets
@@ -150,6 +151,7 @@ class Study:
     headline: str = ""
     observations: Output | None = None
     claims: str = ""
+    main: str = ""
     budget: tuple[str, ...] = ()
     neighbours: Callable[[Any], list[float]] = lambda _: []
     across: str = ""

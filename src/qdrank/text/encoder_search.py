@@ -53,9 +53,8 @@ def _exact(left: Vectors, right: Vectors) -> FloatArray:
 
 def _margins(queries: Vectors, documents: Vectors) -> NDArray[np.float32]:
     """Twice the largest error of a product in single precision, for each query (Higham 2002, (3.5))."""
-    largest = max(
-        (float(np.linalg.norm(documents[a : a + _DOCUMENTS], axis=1).max()) for a in _starts(documents)), default=0.0
-    )
+    blocks = (documents[start : start + _DOCUMENTS] for start in _starts(documents))
+    largest = max((float(np.einsum("ij,ij->i", block, block).max()) ** 0.5 for block in blocks), default=0.0)
     rounding = (documents.shape[1] + 2) * np.finfo(np.float32).eps
     return np.asarray(2 * rounding * np.linalg.norm(queries, axis=1) * largest, dtype=np.float32)
 
@@ -68,30 +67,33 @@ def _proposed(queries: Vectors, documents: Vectors, n_top: int, margin: NDArray[
     """For each query the documents that may be among its best ``n_top``."""
     floor = np.full(len(queries), -np.inf, dtype=np.float32)
     pools = [(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float32)) for _ in queries]
+    # Made once: fresh memory for each block would cost a third of its products.
+    room = np.empty((len(queries), min(_DOCUMENTS, len(documents))), dtype=np.float32)
     for start in _starts(documents):
-        products = queries @ documents[start : start + _DOCUMENTS].T
-        for row, estimate in enumerate(products):
-            hit = np.flatnonzero(estimate >= floor[row])
-            if len(hit):
-                document, value = pools[row]
-                pool = np.concatenate([document, hit + start]), np.concatenate([value, estimate[hit]])
-                pools[row], floor[row] = _pruned(*pool, n_top, margin[row], queries[row], documents)
-    return [document[value >= floor[row]] for row, (document, value) in enumerate(pools)]
+        block = documents[start : start + _DOCUMENTS]
+        for row, value in enumerate(np.matmul(queries, block.T, out=room[:, : len(block)])):
+            hit = np.flatnonzero(value >= floor[row])
+            pool = np.concatenate([pools[row][0], hit + start]), np.concatenate([pools[row][1], value[hit]])
+            if len(pool[0]) >= 2 * n_top:
+                floor[row] = _floor(pool[1], n_top, margin[row])
+                pool = _pruned(*pool, floor[row], n_top, queries[row], documents)
+            pools[row] = pool
+    return [document[value >= _floor(value, n_top, margin[row])] for row, (document, value) in enumerate(pools)]
+
+
+def _floor(value: NDArray[np.float32], n_top: int, margin: np.float32) -> np.float32:
+    """The least estimate of a document that may be among the best ``n_top``."""
+    return np.float32(np.partition(value, -n_top)[-n_top] - margin)
 
 
 def _pruned(
-    document: IntArray, value: NDArray[np.float32], n_top: int, margin: np.float32, query: Vectors, documents: Vectors
-) -> tuple[tuple[IntArray, NDArray[np.float32]], np.float32]:
-    """A pool of documents without those that cannot be among the best any more, and the least estimate to enter it."""
-    if len(document) < max(2 * n_top, 2):
-        return (document, value), np.float32(-np.inf)
-    floor = np.partition(value, -n_top)[-n_top] - margin
+    document: IntArray, value: NDArray[np.float32], floor: np.float32, n_top: int, query: Vectors, documents: Vectors
+) -> tuple[IntArray, NDArray[np.float32]]:
+    """A pool of documents with their estimates, without those that cannot be among the best any more."""
     keep = value >= floor
-    document, value = document[keep], value[keep]
-    if len(document) > 4 * n_top:  # so many near-ties that only exact scores keep the pool small
-        keep = np.isin(document, _decided(query, documents, document, n_top)[0])
-        document, value = document[keep], value[keep]
-    return (document, value), floor
+    if keep.sum() > 4 * n_top:  # so many near-ties that only exact scores keep the pool small
+        keep = np.isin(document, _decided(query, documents, document[keep], n_top)[0])
+    return document[keep], value[keep]
 
 
 def _decided(query: Vectors, documents: Vectors, document: IntArray, n_top: int) -> tuple[IntArray, FloatArray]:

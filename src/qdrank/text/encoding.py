@@ -32,15 +32,15 @@ class Text(NamedTuple):
     text: str
 
 
-def texts_of(collection: Collection) -> list[Text]:
-    """The texts of a collection: queries with judgments, documents (title and body), and titles."""
+def texts_of(collection: Collection, *, titles: bool = True) -> list[Text]:
+    """The texts of a collection: queries with judgments, documents (title and body), and if asked for ``titles``."""
     documents = collection.documents
-    titles, bodies = (documents.fields.get(name, [""] * len(documents)) for name in ("title", "body"))
-    whole = [f"{title} {body}".strip() for title, body in zip(titles, bodies, strict=True)]
+    heads, bodies = (documents.fields.get(name, [""] * len(documents)) for name in ("title", "body"))
+    whole = [f"{title} {body}".strip() for title, body in zip(heads, bodies, strict=True)]
     return [
         *(Text("query", query.query_id, query.text) for query in judged_queries_of(collection)),
         *(Text("document", *one) for one in zip(documents.doc_id, whole, strict=True)),
-        *(Text("title", *one) for one in zip(documents.doc_id, titles, strict=True) if one[1]),
+        *(Text("title", *one) for one in zip(documents.doc_id, heads, strict=True) if one[1] and titles),
     ]
 
 
@@ -63,8 +63,11 @@ def encoded(encoder: Encoder, texts: Sequence[Text]) -> pa.Table:
 def kept_vectors(
     encoder: Encoder, collection: Collection, folder: Path, told: Callable[[str], object] = lambda _: None
 ) -> TextVectors:
-    """Vectors of a collection; blocks that an earlier call left in ``folder`` are read. ``told`` hears how far it is."""
-    blocks, began, made = blocks_of(texts_of(collection)), monotonic(), 0
+    """Vectors of queries and documents of a collection; blocks that an earlier call left in ``folder`` are read.
+
+    ``told`` hears how far it is.
+    """
+    blocks, began = blocks_of(texts_of(collection, titles=False)), monotonic()
     paths = [folder / f"{_key(encoder, block)}.parquet" for block in blocks]
     missing = [place for place, path in enumerate(paths) if not path.exists()]
     folder.mkdir(parents=True, exist_ok=True)

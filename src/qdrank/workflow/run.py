@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from qdrank.errors import InputError
+from qdrank.evaluation.declared import Rules
 from qdrank.measures import CONVENTIONS, NDCG_IN_WORDS, SHORT_IS_ZERO
 from qdrank.project import PROJECT
 from qdrank.queries.sizes import largest_used
@@ -388,6 +389,20 @@ class WorkflowRun:
             key = (dataset.options.get("like", name), str(options)) if alike else name
             members_of.setdefault(key, []).append(name)
         return {members[0]: members for members in members_of.values()}
+
+    def queries_of(self, study: Study) -> dict[str, str]:
+        """What names the queries of each data set whose claims are decided; forms of one have the same."""
+        return {name: self.planned.datasets[name].queries_of or name for name in self.claim_members(study)}
+
+    @cached_property
+    def averaged(self) -> dict[str, str]:
+        """Main claims of the studies with enough independent public sets for an average, by the name of the study."""
+        public = {name for name, of in self.planned.datasets.items() if of.kind != "simulated"}
+        return {
+            study.name: study.main
+            for study in ALL_STUDIES
+            if study.main and len({of for name, of in self.queries_of(study).items() if name in public}) >= Rules().sets
+        }
 
     @cached_property
     def decided(self) -> list[tuple[str, str]]:

@@ -8,11 +8,19 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from qdrank.datasets.collections.model import Collection, Document, Judgment, Notebook, Query, assemble, with_splits
+from qdrank.datasets.collections.model import (
+    SPLITS,
+    Collection,
+    Document,
+    Judgment,
+    Notebook,
+    Query,
+    assemble,
+    with_splits,
+)
 from qdrank.errors import InputError, QdrankError
 from qdrank.registry import did_you_mean, needed
 
-SPLITS = ("train", "dev", "test")
 #: Fields of documents that hold the text, the first that a document has.
 _BODIES = ("text", "body", "contents", "abstract")
 

@@ -18,6 +18,7 @@ from qdrank.layout import IntArray
 
 # The fields of a document; a field in which some document has text gets an index.
 FIELDS = ("title", "body", "anchor", "url")
+SPLITS = ("train", "dev", "test")
 
 
 @dataclass(frozen=True)

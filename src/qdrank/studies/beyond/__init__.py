@@ -210,6 +210,7 @@ STUDY = Study(
         },
     ),
     claims=f"{_ROOM}.claims:declare",
+    main="control",
     budget=("beyond.lambdas", "beyond.near", "beyond.copies", "beyond.weights", "beyond.chosen_on"),
     kinds=("letor", "text", "simulated"),
 )

@@ -203,6 +203,7 @@ STUDY = Study(
         },
     ),
     claims=f"{_ROOM}.claims:declare",
+    main="knn-online - single",
     budget=("geng.lam", "geng.candidates", "geng.lambdas", "geng.trees", "training.lambdas as global_lambdas"),
     neighbours=neighbours_tried,
     across=f"{_ROOM}.observations:decide_across",

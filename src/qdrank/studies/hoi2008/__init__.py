@@ -214,6 +214,7 @@ STUDY = Study(
         },
     ),
     claims=f"{_ROOM}.claims:declare",
+    main="sser - ser",
     rankers={"ensemble": f"{_ROOM}.rankers:EnsembleRanker", "stacked": f"{_ROOM}.rankers:StackedRanker"},
     budget=("hoi.gammas", "hoi.tried_C", "hoi.tried_theta", "hoi.tried_delta"),
     timed=("hoi-table3",),

@@ -140,6 +140,7 @@ STUDY = Study(
         },
     ),
     claims=f"{_ROOM}.claims:declare",
+    main="gain",
     budget=("hybrid.ks", "hybrid.lambdas", "hybrid.leaves", "hybrid.powers"),
     served={"weights": CHOSEN},
     kinds=("runs",),

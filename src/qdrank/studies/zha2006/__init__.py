@@ -187,6 +187,7 @@ STUDY = Study(
         },
     ),
     claims=f"{_ROOM}.claims:declare",
+    main="trees: atvt - plain",
     budget=(
         "zha.lam_alpha",
         "zha.lam_beta",
