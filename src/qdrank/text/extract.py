@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from qdrank.datasets.collections import COLLECTIONS
-from qdrank.datasets.collections.model import READ, Collection, Note, read_counts
+from qdrank.datasets.collections.model import READ, Collection, Note, read_counts, with_sources
 from qdrank.datasets.collections.smart import FORMS, SmartForm
 from qdrank.datasets.importing import refuse_unusable
 from qdrank.datasets.judged import Judged, load_judged
@@ -30,6 +30,7 @@ def read_collection(
     *,
     files: Mapping[str, Any] | None = None,
     form: Mapping[str, Any] | None = None,
+    sources: Mapping[str, Any] | None = None,
 ) -> Collection:
     """Read a collection.
 
@@ -38,6 +39,7 @@ def read_collection(
     like : one of the registry's by name, or a form: beir, irds, smart, trec
     folder : of the files of a registered collection, of one in BEIR form, or of ir_datasets
     files, form : of the user's own collection in SMART or TREC form: its files, and how they are written; for ir_datasets the id
+    sources : which queries are of one source (`qdrank.datasets.origins.sources_of`), where folds keep them together
     """
     if files is not None and like == "smart":
         documents = tuple(files["documents"])
@@ -50,7 +52,7 @@ def read_collection(
         collection = COLLECTIONS["smart"](Path(folder), like)
     else:
         collection = COLLECTIONS[like](Path(folder), **(form or {}))
-    return collection
+    return with_sources(collection, sources) if sources else collection
 
 
 def text_settings(options: Mapping[str, Any], seed: int, *, query_vectors: bool = False) -> TextSettings:
