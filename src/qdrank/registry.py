@@ -8,7 +8,7 @@ loading the libraries that only the jobs need.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from difflib import get_close_matches
@@ -24,6 +24,12 @@ def did_you_mean(name: str, names: Sequence[str]) -> str:
     """``did you mean X?`` where a known name is close, else the names that are allowed."""
     close = get_close_matches(name, names, n=1, cutoff=0.6)
     return f"did you mean {close[0]}?" if close else "allowed: " + ", ".join(names)
+
+
+def refuse_unknown(kind: str, name: str, known: Collection[str]) -> None:
+    """Raise `InputError`, with the nearest of the names or all, unless ``name`` is among those ``known``."""
+    if name not in known:
+        raise InputError(f"unknown {kind} {name!r}", fix=did_you_mean(name, list(known)))
 
 
 _ALLOWED: ContextVar[Callable[[], Container[str]] | None] = ContextVar("allowed", default=None)

@@ -16,9 +16,11 @@ from qdrank.datasets.letor.reader import load_letor
 from qdrank.datasets.runs.model import system_runs
 from qdrank.datasets.runs.reading import read_all_runs, read_qrels
 from qdrank.rankers.documents import FoldDocuments
+from qdrank.rankers.first_stage import write_first_stages
 from qdrank.rankers.reference import OneFeature
 from qdrank.rankers.served import ServedRanker, write_ranker
-from qdrank.store import read
+from qdrank.rankers.stages import REFERENCE, RETRIEVERS
+from qdrank.store import read, write
 from qdrank.text.extract import text_settings
 from qdrank.text.index import analyse_queries, build_index, count_matrix
 from qdrank.text.judged import judged_text
@@ -225,3 +227,37 @@ def test_systems_to_aggregate_are_runs() -> None:
     assert runs[0].score.tolist() == [-2, -1]
     assert runs[1].doc.tolist() == ["b", "a"]
     assert next(iter(system_runs(ranks, "high"))).score.tolist() == [2, 1]
+
+
+GRID = {"tried_k1": [0.3, 2.0], "tried_b": [0.0, 0.9], "feedback": {"documents": [2], "terms": [3], "weight": [0.5]}}
+
+
+def test_a_first_stage_is_served_and_shipped(study: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What it finds for test queries is what its fold found; a model of all folds has the settings of most."""
+    settings = resolve({"datasets": ["mine"], "text": {"candidates": 7, "stemmer": "porter", **GRID}})
+    options, text = {"like": "beir", "folder": str(study / "collection")}, settings.text.model_dump()
+    made = judged_text(read_collection(**options), text_settings(text, 1))
+    write("results/mine/judged.parquet", "judged", made.judged)
+    for fold in ("fold1", "fold2"):
+        places = {name: f"results/mine/{fold}/scores/{name}.parquet" for name in (REFERENCE, *RETRIEVERS)}
+        places |= {f"served_{name}": f"results/mine/{fold}/served/{name}.parquet" for name in (REFERENCE, *RETRIEVERS)}
+        out = {**places, "choices": f"results/mine/{fold}/first_stages.parquet"}
+        files = {"judged": "results/mine/judged.parquet"}
+        write_first_stages(files, out, fold, options=options, settings=text, measure="ap", seed=1)
+    for name in ("bm25-tuned", "rm3"):
+        found = ["rank", "--models", "results/mine/fold1", "--method", name, "--queries", "collection/queries.jsonl"]
+        assert main([*found, "--format", "trec", "--output", "found.run"]) == 0
+        run = read_all_runs(["found.run"])[0]
+        ours = {(q, d): s for q, d, s in zip(run.query, run.doc, run.score, strict=True)}
+        scores = read(f"results/mine/fold1/scores/{name}.parquet", "scores").to_pylist()
+        assert {(row["query_id"], row["doc_id"]): row["score"] for row in scores}.items() <= ours.items()
+        assert main(found) == 2
+        assert "add --format trec" in capsys.readouterr().err
+        assert main(["fit", "--models", "results/mine", "--method", name, "--output", "first.model"]) == 0
+        assert "settings of fold1" in capsys.readouterr().err
+        shipped = ["rank", "--models", "first.model", "--queries", "collection/queries.jsonl", "--format", "trec"]
+        assert main([*shipped, "--data", "results/mine", "--output", "shipped.run"]) == 0
+        assert Path("shipped.run").read_bytes() == Path("found.run").read_bytes()
+    Path("rows.txt").write_text("0 qid:1 1:1\n")
+    assert main(["rank", "--models", "first.model", "--input", "rows.txt"]) == 2
+    assert "searches the collection, and ranks no rows of features" in capsys.readouterr().err

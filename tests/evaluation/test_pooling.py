@@ -79,11 +79,11 @@ def test_a_set_in_which_nothing_differs_has_the_error_of_a_usual_set():
     assert believed_errors([*sets, noisy], 10)[-1] == 9
 
 
-def judged(*gains, forms=(), world=""):
+def judged(*gains, forms=(), world="", deviation=0.01):
     """Verdicts on a set for each gain; ``forms`` are sets by the place of the set whose queries they share."""
     tables = []
     for i, gain in enumerate(gains):
-        table = decide(DECLARATION, {f"s{i}": observations(gain)}, dataset=f"s{i}", world=world)
+        table = decide(DECLARATION, {f"s{i}": observations(gain, deviation)}, dataset=f"s{i}", world=world)
         tables.append(stamped(table, queries_of=f"s{dict(forms).get(i, i)}", configuration="a.yaml", commit="abc"))
     return pa.concat_tables(tables)
 
@@ -110,6 +110,15 @@ def test_a_vote_of_open_sets_can_hold_and_of_sets_that_disagree_cannot():
     assert averages(small).to_pylist()[0]["verdict"] == HOLDS
     assert averages(judged(0.05, 0.05, -0.05, -0.05)).to_pylist()[0]["verdict"] == UNCLEAR
     assert averages(judged(-0.02, -0.021, -0.019, -0.02)).to_pylist()[0]["verdict"] == FAILS
+
+
+def test_sets_in_which_almost_nothing_differs_have_a_mean_and_no_interval():
+    row = averages(judged(0.01, 0.02, 0.03, 0.04, deviation=0)).to_pylist()[0]
+    assert (row["effect"], row["low"], row["detectable"]) == (pytest.approx(0.025), None, None)
+    assert (row["verdict"], row["reason"]) == (UNCLEAR, "in no set do 10 queries differ")
+    assert row["note"] == "sets: s0, s1, s2, s3"
+    figure = forest_of_sets(with_averages(judged(0.01, 0.02, 0.03, 0.04, deviation=0)), "toy", "control", {})
+    assert figure.axes[0].get_xlabel().endswith("open: too little to judge")
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,8 @@ from qdrank.queries.artifacts import VectorOptions
 from qdrank.queries.recipe import checked_columns, document_vectors, topics_of
 from qdrank.queries.vectors import (
     POOLINGS,
-    PrincipalComponents,
     Standardiser,
+    principal_axes,
     query_vectors,
     row_product,
     top_documents,
@@ -114,15 +114,16 @@ def test_raw_vectors_are_left_alone_but_for_missing_values():
     np.testing.assert_array_equal(Standardiser(scale=False).fit(train).transform(train), [[1, 2], [3, 2]])
 
 
-def test_principal_components_equal_the_svd_up_to_sign():
+def test_principal_axes_are_the_eigenvectors_of_the_covariance_up_to_sign():
     V = np.random.default_rng(1).standard_normal((40, 6)) @ np.diag([5, 3, 2, 1, 0.5, 0.1])
-    components = PrincipalComponents(components=3).fit(V)
-    _, s, axes = np.linalg.svd(V - V.mean(axis=0), full_matrices=False)
-    np.testing.assert_allclose(np.abs(components.components_.T), np.abs(axes[:3]), atol=1e-10)
-    np.testing.assert_allclose(components.explained_, (s**2 / (s**2).sum())[:3])
-    assert (components.components_[np.abs(components.components_).argmax(axis=0), range(3)] > 0).all()
-    with pytest.raises(InputError, match="7 components were asked for, but there are only"):
-        PrincipalComponents(components=7).fit(V)
+    mean, axes, variances = principal_axes(V, 3)
+    expected, vectors = np.linalg.eigh(np.cov(V.T, bias=True))
+    np.testing.assert_allclose(mean, V.mean(axis=0))
+    np.testing.assert_allclose(np.abs(axes), np.abs(vectors[:, ::-1][:, :3]), atol=1e-10)
+    np.testing.assert_allclose(variances, expected[::-1])
+    assert (axes[np.abs(axes).argmax(axis=0), range(3)] > 0).all()
+    assert principal_axes(V[:, :1] * np.ones(4), 3)[1].shape == (4, 1)
+    assert principal_axes(np.ones((4, 3)), 2)[1].shape == (3, 0)
 
 
 def test_row_product_does_not_depend_on_the_batch():

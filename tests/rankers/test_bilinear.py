@@ -6,7 +6,7 @@ from scipy.optimize import minimize
 from tests.rankers.query_world import mean_loss, pairs, world
 
 from qdrank.errors import InputError
-from qdrank.rankers.bilinear import Bilinear, Mixture, out_of_fold, principal_map, standardised
+from qdrank.rankers.bilinear import Bilinear, Mixture, out_of_fold, standardised
 from qdrank.rankers.evidence import NeighbourEvidence
 from qdrank.rankers.learned import WithQueryVectors
 from qdrank.rankers.local_ranker import LocalRanker
@@ -35,16 +35,6 @@ def test_the_optimum_of_the_objective(seed, interactions, components):
     best = minimize(objective, np.zeros(D.shape[1]), jac=True, method="L-BFGS-B", options=options)
     W = np.column_stack([np.ones(len(Z)), Z]) @ best.x.reshape(-1, d)
     np.testing.assert_allclose(ranker.models(vectors), W, atol=5e-4)
-
-
-def test_components_have_variance_one_and_follow_the_rank():
-    rng = np.random.default_rng(0)
-    vectors = rng.normal(size=(30, 2)) @ rng.normal(size=(2, 5))
-    mean, matrix = principal_map(vectors, 4)
-    assert matrix.shape == (5, 2)
-    Z = (vectors - mean) @ matrix
-    np.testing.assert_allclose(Z.T @ Z / 30, np.eye(2), atol=1e-10)
-    assert principal_map(np.ones((4, 3)), 2)[1].shape == (3, 0)
 
 
 def test_mixtures_learn_from_scores_of_unseen_queries():

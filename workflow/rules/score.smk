@@ -2,7 +2,7 @@
 #
 # reads:  results/{dataset}/judged.parquet, columns.parquet; for text also the collection
 # writes: results/{dataset}/{fold}/scores/{method}.parquet         query, document, score
-#         results/{dataset}/{fold}/served/reference.parquet        the reference feature for `qdrank rank`; not for text
+#         results/{dataset}/{fold}/served/{method}.parquet         the same methods for `qdrank rank`
 #         results/{dataset}/{fold}/first_stages.parquet    settings of BM25 and RM3 tried on validation
 
 from qdrank.rankers.stages import DENSE, FIRST_STAGES
@@ -40,7 +40,8 @@ rule retrieve:
         judged="results/{dataset}/judged.parquet",
     output:
         **{
-            name: f"results/{{dataset}}/{{fold}}/scores/{name}.parquet"
+            f"{kind}{name}": f"results/{{dataset}}/{{fold}}/{folder}/{name}.parquet"
+            for kind, folder in (("", "scores"), ("served_", "served"))
             for name in FIRST_STAGES
             if name != DENSE
         },

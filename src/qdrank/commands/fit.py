@@ -8,7 +8,7 @@ from pathlib import Path
 
 from qdrank.commands.output import refuse_unwritable
 from qdrank.rankers.served import write_ranker
-from qdrank.serving.whole import fitted_on_all
+from qdrank.serving.whole import fitted_on_all, settings_of
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -25,6 +25,6 @@ def run(args: argparse.Namespace) -> int:
     refuse_unwritable(args.output)
     fitted, folds = fitted_on_all(args.models, args.method)
     write_ranker(args.output, fitted)
-    settings = ", ".join(f"{name}={value}" for name, value in fitted.ranker.settings().items())
+    settings = ", ".join(f"{name}={value}" for name, value in settings_of(fitted).items())
     print(f"{fitted.method}, settings of {', '.join(folds)}: {settings or 'none'}", file=sys.stderr)
     return 0

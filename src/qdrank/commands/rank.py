@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from qdrank.commands.features import PAST, QUERIES, features_of
+from qdrank.commands.features import PAST, QUERIES, features_of, study_of
 from qdrank.commands.output import add_output, opened, refuse_unwritable
 from qdrank.datasets.letor.reader import Chunk, letor_form, read_letor
 from qdrank.datasets.runs.writing import run_lines
@@ -20,8 +20,9 @@ from qdrank.errors import InputError
 from qdrank.jobs import cores
 from qdrank.layout import FloatArray
 from qdrank.queries.recipe import topics_of
+from qdrank.rankers.searcher import Searcher
 from qdrank.rankers.served import ServedRanker
-from qdrank.serving.ranking import DEFAULT, load_ranker
+from qdrank.serving.ranking import DEFAULT, load_ranker, load_stored
 from qdrank.store import read
 
 if TYPE_CHECKING:
@@ -81,9 +82,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Score the file batch by batch."""
     refuse_unwritable(args.output)
-    ranker = load_ranker(args.models, args.method, k=args.k, lam=args.lam)
     if args.input is None and args.queries is None:
         raise InputError("nothing is given to rank", fix="give --input with features, or --queries with words")
+    if args.queries is not None and isinstance(stage := load_stored(args.models, args.method)[1], Searcher):
+        with opened(args.output) as file:
+            file.writelines(_found(args, stage))
+        return 0
+    ranker = load_ranker(args.models, args.method, k=args.k, lam=args.lam)
     if args.past and args.queries is None:
         raise InputError("--past needs the words of the queries", fix="give --queries FILE in place of --input")
     batches, topics = _of_queries(args) if args.input is None else _of_features(args, ranker)
@@ -116,6 +121,22 @@ def _of_queries(args: argparse.Namespace) -> tuple[Iterator[Batch], pa.Table]:
     """New queries over the collection of the data set that the models belong to, with their topics."""
     judged, topics = features_of(_data(args), Path(args.queries), args.past)
     return iter([Batch(judged.query_id.tolist(), judged.offsets, judged.X, judged.doc_id.tolist())]), topics
+
+
+def _found(args: argparse.Namespace, stage: Searcher) -> Iterator[str]:
+    """A TREC run of what a first stage finds for the queries."""
+    from qdrank.datasets.collections.reading import read_collection
+    from qdrank.text.new_queries import kept_index, read_new_queries
+
+    if args.format != "trec":
+        raise InputError(f"{stage.method} brings documents of its own, which need names", fix="add --format trec")
+    data, queries = _data(args), read_new_queries(Path(args.queries))
+    index = kept_index(read_collection(**study_of(data)[0]).documents, stage.analyser, data / ".index.npz")
+    found = stage.search(index, [query.text for query in queries])
+    row, place = np.nonzero(found.document >= 0)
+    names = np.array([query.query_id for query in queries], dtype=object)[row].tolist()
+    documents = np.array(index.doc_id, dtype=object)[found.document[row, place]].tolist()
+    return run_lines(names, documents, found.score[row, place], f"qdrank-{stage.method}")
 
 
 def _data(args: argparse.Namespace) -> Path:

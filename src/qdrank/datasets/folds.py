@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qdrank.errors import InputError
-from qdrank.registry import did_you_mean
+from qdrank.registry import refuse_unknown
 
 ROLES = ("train", "vali", "test")
 MIN_PARTS = 3
@@ -34,8 +34,7 @@ def roles(parts: Iterable[str], fold: str) -> dict[str, list[str]]:
     """
     names = set(parts)
     known = fold_names(names)
-    if fold not in known:
-        raise InputError(f"unknown fold {fold!r}", fix=did_you_mean(fold, known))
+    refuse_unknown("fold", fold, known)
     circle = _rotating(names)
     if not circle:
         return {role: [role] if role in names else [] for role in ROLES}

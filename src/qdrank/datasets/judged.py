@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any, cast
@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from qdrank.datasets.folds import ROLES, fold_names, roles
 from qdrank.errors import InputError
 from qdrank.layout import FloatArray, IntArray, JoinedFeatures, pair_counts, query_index, query_offsets, rows_of_queries
-from qdrank.registry import did_you_mean
+from qdrank.registry import did_you_mean, refuse_unknown
 from qdrank.store import open_artifact
 from qdrank.store.tables import list_column
 
@@ -179,7 +179,7 @@ class Judged:
     def of_role(self, fold: str, role: str) -> Judged:
         """Queries that have the given role (train, vali or test) in a fold."""
         by_role = roles(self.parts, fold)
-        _check_role(role, by_role)
+        refuse_unknown("role", role, by_role)
         return self.select(by_role[role])
 
     def with_features(self, X: NDArray[np.floating[Any]] | JoinedFeatures) -> Judged:
@@ -250,11 +250,6 @@ def _lists(values: NDArray[Any], bounds: IntArray) -> TextArray:
     return lists
 
 
-def _check_role(role: str, known: Collection[str]) -> None:
-    if role not in known:
-        raise InputError(f"unknown role {role!r}", fix=did_you_mean(role, list(known)))
-
-
 def judged_table(
     query_id: pa.Array, doc_id: pa.Array, label: NDArray[np.integer[Any]], part: pa.Array, X: NDArray[np.float32]
 ) -> pa.Table:
@@ -307,7 +302,7 @@ def load_roles(
     """
     with_names, with_features = _wanted(columns)
     for role in wanted:
-        _check_role(role, ROLES)
+        refuse_unknown("role", role, ROLES)
     with open_artifact(path, "judged") as file:
         heads = _without_features(file, with_names)
         parts = {role: names for role, names in roles(heads.parts, fold).items() if role in wanted}

@@ -20,8 +20,8 @@ Sets that share queries count once: of those with the same ``queries_of`` the fi
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from math import hypot, sqrt
+from dataclasses import dataclass, replace
+from math import hypot, isnan, nan, sqrt
 from typing import Any
 
 import numpy as np
@@ -51,7 +51,9 @@ class Pooled:
 
 
 def pool(effects: FloatArray, errors: FloatArray) -> Pooled:
-    """The mean of ``effects`` (n_sets,) with standard errors ``errors`` (n_sets,), all above 0."""
+    """The mean of ``effects`` (n_sets,) with standard errors ``errors`` (n_sets,), all above 0; if they are nan, the mean alone."""
+    if np.isnan(errors).any():
+        return Pooled(Estimate(float(effects.mean()), nan, nan, len(effects)), nan)
     tau2 = between_sets(effects, errors**2)
     weight = 1 / (errors**2 + tau2)
     mean = float((weight * effects).sum() / weight.sum())
@@ -141,9 +143,11 @@ def claim_of(row: Row) -> Claim:
 
 def _row(rows: Sequence[Row], claim: Claim, contrasts: Mapping[str, Pooled], size: int, rules: Rules) -> dict[str, Any]:
     one = decide_by_estimates(claim, {name: of.estimate for name, of in contrasts.items()}, size=size, rules=rules)
+    if isnan(one.low):
+        one = replace(one, reason=f"in no set do {rules.differing} queries differ")
     sets = independent(rows)
     note = ["sets: " + ", ".join(row["dataset"] for row in sets), *filter(None, [sets[0]["note"]])]
-    if len(contrasts) == 1:
+    if len(contrasts) == 1 and not isnan(one.low):
         low, high = next(iter(contrasts.values())).new_set(rules.alpha)
         note.insert(0, f"a new set: {low:+.4f} to {high:+.4f} ({100 * (1 - rules.alpha):g} %)")
     average = {"dataset": AVERAGE, "queries_of": "", "analysis": SETS, "estimates": [], "note": "; ".join(note)}

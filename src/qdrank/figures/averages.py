@@ -32,7 +32,7 @@ def forest_of_sets(verdicts: pa.Table, study: str, claim: str, titles: Mapping[s
         return say_instead(f"{study}: {claim}", f"an average needs {Rules().sets} independent sets")
     sets = independent(rows)
     drawn = pd.DataFrame([*sets, average]).assign(method=["set"] * len(sets) + ["average"])
-    drawn = drawn.assign(open=drawn["low"].isna())
+    drawn = drawn.assign(open=drawn["low"].isna()).astype({"low": float, "high": float})
     figure, axes = new_figure(height=height_of(len(drawn)) + 0.6)
     forest(axes, drawn, _LOOKS, "effect", "")
     low, high = next(iter(pooled_contrasts(rows, Rules()).values())).new_set(average["level"])

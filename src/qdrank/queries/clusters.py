@@ -6,7 +6,6 @@ import warnings
 from math import ceil, log10
 
 import numpy as np
-from scipy import sparse
 from threadpoolctl import threadpool_limits
 
 from qdrank.errors import InputError
@@ -41,9 +40,3 @@ def nearest_centre(vectors: FloatArray, centres: FloatArray) -> IntArray:
     squared = vectors @ (-2 * centres).T + lengths[:, None] + (centres**2).sum(axis=1)
     nearest: IntArray = squared.round(9 + (max(0, ceil(-log10(longest))) if longest > 0 else 0)).argmin(axis=1)
     return nearest
-
-
-def sums_by_label(vectors: FloatArray, label: IntArray, k: int) -> FloatArray:
-    """Sum of the vectors of each label 0 to k - 1, shape (k, n_columns), added in the order of the rows."""
-    members = sparse.csc_array((np.ones(len(label)), label, np.arange(len(label) + 1)), shape=(k, len(label)))
-    return np.asarray(members.tocsr() @ vectors)

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from qdrank.datasets.judged import Judged
 from qdrank.errors import InputError
 from qdrank.layout import FloatArray, IntArray, query_index
-from qdrank.registry import did_you_mean
+from qdrank.registry import refuse_unknown
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -152,8 +152,7 @@ def profiler(similarity: str, reference: int | None = None) -> Profiler:
         "vectors": QueryVectors(),
         "words": QueryTexts(),
     }
-    if similarity not in kinds:
-        raise InputError(f"unknown similarity {similarity!r}", fix=did_you_mean(similarity, list(kinds)))
+    refuse_unknown("similarity", similarity, kinds)
     return kinds[similarity]
 
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from qdrank.errors import InputError
 from qdrank.layout import FloatArray, IntArray, query_index
+from qdrank.registry import refuse_unknown
 
 Pooling = Literal["mean", "mean+std", "mean+std+max", "none"]
 Missing = Literal["error", "omit"]
@@ -51,8 +52,7 @@ def query_vectors(
     """
     if pooling == "none":
         return np.empty((len(offsets) - 1, 0))
-    if pooling not in POOLINGS:
-        raise InputError(f"unknown pooling {pooling!r}", fix="allowed: " + ", ".join(POOLINGS))
+    refuse_unknown("pooling", pooling, POOLINGS)
     scores = X[:, reference] if isinstance(reference, int | np.integer) else np.asarray(reference)
     rows, bounds = top_documents(scores, offsets, top)
     blocks = [
@@ -152,41 +152,25 @@ class Standardiser:
         return (filled - self.mean_) / self.scale_ if self.scale else filled
 
 
-class PrincipalComponents:
-    """Projection on the leading principal components of the training queries.
+def principal_axes(vectors: FloatArray, components: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Mean (n_columns,), leading axes (n_columns, r) and variances along all axes, descending; r is at most the rank.
 
-    The sign of a component is fixed: its largest loading (the first among equals) is positive.
+    An axis points to where its largest entry, the first among equals, is positive.
     """
-
-    def __init__(self, *, components: int) -> None:
-        self.components = components
-
-    def fit(self, vectors: FloatArray) -> Self:
-        """Learn the components from training query vectors, shape (n_queries, n_columns)."""
-        if not 1 <= self.components <= vectors.shape[1]:
-            raise InputError(
-                f"{self.components} components were asked for, but there are only {vectors.shape[1]} columns"
-            )
-        self.mean_: FloatArray = vectors.mean(axis=0)
-        centred = vectors - self.mean_
-        variance, axes = np.linalg.eigh(centred.T @ centred / max(len(vectors), 1))
-        axes = axes[:, ::-1][:, : self.components]
-        heaviest = np.argmax(np.abs(axes).round(9), axis=0)
-        self.components_: FloatArray = axes * np.sign(axes[heaviest, np.arange(self.components)])
-        self.explained_: FloatArray = variance[::-1][: self.components] / max(variance.sum(), 1e-300)
-        return self
-
-    def transform(self, vectors: FloatArray) -> FloatArray:
-        """Return coordinates of shape (n_queries, components)."""
-        return row_product(vectors - self.mean_, self.components_)
+    mean: FloatArray = vectors.mean(axis=0)
+    _, lengths, rows = np.linalg.svd(vectors - mean, full_matrices=False)
+    kept = min(components, int((lengths > 1e-10 * max(lengths.max(initial=0.0), 1e-300)).sum()))
+    axes = rows[:kept].T
+    heaviest = np.argmax(np.abs(axes).round(9), axis=0) if kept else np.zeros(0, dtype=np.int64)
+    return mean, axes * np.sign(axes[heaviest, np.arange(kept)]), lengths**2 / max(len(vectors), 1)
 
 
 def principal_plane(vectors: FloatArray, train: NDArray[np.bool_]) -> tuple[FloatArray, FloatArray]:
     """Queries in the first two principal components of the training queries, (n_queries, 2), and explained shares."""
-    axes = PrincipalComponents(components=min(2, vectors.shape[1])).fit(vectors[train])
+    mean, axes, variances = principal_axes(vectors[train], 2)
     plane = np.zeros((len(vectors), 2))
-    plane[:, : axes.components] = axes.transform(vectors)
-    return plane, axes.explained_
+    plane[:, : axes.shape[1]] = row_product(vectors - mean, axes)
+    return plane, variances[:2] / max(variances.sum(), 1e-300)
 
 
 def row_product(rows: FloatArray, matrix: FloatArray) -> FloatArray:

@@ -16,6 +16,7 @@ RANKERS = Registry(
         "with-vectors": "qdrank.rankers.learned:WithQueryVectors",
         "with-evidence": "qdrank.rankers.one_model:WithEvidence",
         "of-others": "qdrank.rankers.others:OfOthers",
+        "first-stage": "qdrank.rankers.searcher:Searcher",
         "ready": "qdrank.rankers.ready:ReadyModels",
         "local": "qdrank.rankers.local_ranker:LocalRanker",
         "bilinear": "qdrank.rankers.bilinear:Bilinear",

@@ -24,7 +24,7 @@ from qdrank.errors import InputError
 from qdrank.layout import FloatArray, IntArray, query_index
 from qdrank.learners.ranksvm.estimator import RankSVM
 from qdrank.learners.ranksvm.preferences import prepare
-from qdrank.queries.vectors import row_product
+from qdrank.queries.vectors import principal_axes, row_product
 from qdrank.rankers.base import QueryRanker, Validation, refuse_other_vectors
 from qdrank.rankers.documents import query_scores
 from qdrank.rankers.one_model import without_choice
@@ -62,7 +62,8 @@ class Bilinear(QueryRanker):
     def fit(self, train: Judged, vectors: FloatArray, validation: Validation | None = None) -> Self:  # noqa: ARG002
         """Learn w and M."""
         refuse_other_vectors(train, vectors)
-        self.mean_, self.map_ = principal_map(np.asarray(vectors, dtype=np.float64), self.components)
+        self.mean_, axes, variances = principal_axes(np.asarray(vectors, dtype=np.float64), self.components)
+        self.map_ = axes / np.sqrt(variances[: axes.shape[1]])
         scale = np.sqrt(1 / self.interactions)
         factors = np.hstack([np.ones((train.n_queries, 1)), scale * self._components(vectors)])
         X = np.einsum("nc,nf->ncf", factors[train.query_index].astype(np.float32), train.X)
@@ -84,20 +85,6 @@ class Bilinear(QueryRanker):
 
     def _components(self, vectors: FloatArray) -> FloatArray:
         return row_product(np.asarray(vectors, dtype=np.float64) - self.mean_, self.map_)
-
-
-def principal_map(vectors: FloatArray, components: int) -> tuple[FloatArray, FloatArray]:
-    """Mean (n_columns,) and map (n_columns, r) to the leading components, of variance 1; r is at most the rank.
-
-    Each component's sign makes its largest entry positive.
-    """
-    mean = vectors.mean(axis=0)
-    _, lengths, axes = np.linalg.svd(vectors - mean, full_matrices=False)
-    kept = min(components, int((lengths > 1e-10 * max(lengths.max(initial=0.0), 1e-300)).sum()))
-    axes, lengths = axes[:kept], lengths[:kept]
-    largest = np.abs(axes).argmax(axis=1) if kept else np.zeros(0, dtype=np.int64)
-    signs = np.sign(axes[np.arange(kept), largest])
-    return mean, (axes * (signs * np.sqrt(len(vectors)) / lengths)[:, None]).T.reshape(vectors.shape[1], kept)
 
 
 @dataclass(kw_only=True, eq=False)

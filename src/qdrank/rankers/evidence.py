@@ -32,7 +32,7 @@ _QUERIES = 64
 
 
 @dataclass(kw_only=True, eq=False)
-class _Judgments:
+class _Evidence:
     """Base of evidence and prior.
 
     Parameters
@@ -140,7 +140,7 @@ class _Judgments:
 
 
 @dataclass(kw_only=True, eq=False)
-class NeighbourEvidence(_Judgments):
+class NeighbourEvidence(_Evidence):
     """Judgments of similar queries; ``gammas`` are the powers of the similarity, one column each."""
 
     EQUAL: ClassVar[bool] = False
@@ -159,7 +159,7 @@ class NeighbourEvidence(_Judgments):
 
 
 @dataclass(kw_only=True, eq=False)
-class DocumentPrior(_Judgments):
+class DocumentPrior(_Evidence):
     """Judgments of all other queries, weighted equally: the query-blind control of `NeighbourEvidence`."""
 
     EQUAL: ClassVar[bool] = True

@@ -7,7 +7,7 @@ than those that are reranked. `Judged.ranked_instead` gives these documents thei
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import product
 from typing import Any
 
@@ -19,7 +19,9 @@ from qdrank.datasets.collections.reading import read_collection
 from qdrank.datasets.judged import Judged, TextArray, load_roles, scores_table
 from qdrank.layout import FloatArray
 from qdrank.learners.choose import Choice, ValidationQueries, choice_rows, choose
+from qdrank.rankers.searcher import Searcher
 from qdrank.rankers.stages import REFERENCE
+from qdrank.rankers.state import state_table
 from qdrank.store import write
 from qdrank.text.bm25 import BM25
 from qdrank.text.extract import text_settings
@@ -61,6 +63,7 @@ class FirstStages:
 
     runs: dict[str, tuple[Judged, FloatArray]]
     choices: pa.Table
+    chosen: dict[str, tuple[BM25, Feedback | None]]
 
 
 def bm25_settings(base: BM25, grid: Mapping[str, Sequence[float]]) -> list[BM25]:
@@ -120,7 +123,8 @@ def first_stages(
     ]
     graded = {name: retriever.run(test.documents, ranking) for name, ranking in runs.items()}
     graded[REFERENCE] = parts["test"], _candidate_scores(retriever, test, settings.bm25)
-    return FirstStages(graded, pa.Table.from_pylist(rows))
+    settled = {REFERENCE: (settings.bm25, None), "bm25-tuned": (model.chosen, None), "rm3": (model.chosen, kind.chosen)}
+    return FirstStages(graded, pa.Table.from_pylist(rows), settled)
 
 
 def _candidate_scores(retriever: Retriever, queries: FoldQueries, model: BM25) -> FloatArray:
@@ -165,7 +169,7 @@ def write_first_stages(
     seed: int,
     log: Callable[..., object] = lambda *_: None,
 ) -> None:
-    """Write scores of the test queries by method, and the choices, to the paths in ``out``.
+    """Write scores of the test queries by method, the methods themselves, and the choices, to the paths in ``out``.
 
     Parameters
     ----------
@@ -182,3 +186,15 @@ def write_first_stages(
         log("%s, %s: %s %.4f%s", row["method"], row["setting"], row["measure"], row["value"], " chosen" * row["chosen"])
     for name, (documents, scores) in stages.runs.items():
         write(out[name], "scores", scores_table(documents, scores))
+        model, feedback = stages.chosen[name]
+        searcher = Searcher(
+            method=name,
+            fold=fold,
+            stemmer=text.analyser.stemmer,
+            stop_words=text.analyser.stop_words,
+            searched=text.searched,
+            depth=text.n_top,
+            **asdict(model),
+            **({} if feedback is None else asdict(feedback)),
+        )
+        write(out[f"served_{name}"], "rankers", state_table(searcher))

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from qdrank.errors import InputError
 from qdrank.layout import FloatArray, IntArray
+from qdrank.registry import refuse_unknown
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -135,8 +136,7 @@ class Neighbourhoods:
     """Neighbourhoods of the training queries, (m, k), prepared for comparison with those of others; parameters as for `offline1`."""
 
     def __init__(self, train: Rows, pairs: IntArray, alike: Alikeness = "shared_pairs") -> None:
-        if alike not in ALIKE:
-            raise InputError(f"unknown similarity {alike!r}", fix="allowed: " + ", ".join(ALIKE))
+        refuse_unknown("similarity", alike, ALIKE)
         self._alike = alike
         self._size = np.ones(len(pairs), dtype=np.int64) if alike == "shared_queries" else pairs
         self._totals = self._size[train].sum(axis=1)

@@ -32,6 +32,7 @@ from qdrank.queries.vectors import Pooling, Standardiser, query_vectors
 from qdrank.rankers.base import OwnModels, QueryRanker, Validation, refuse_other_vectors
 from qdrank.rankers.documents import query_scores
 from qdrank.rankers.knn import random_neighbours
+from qdrank.registry import refuse_unknown
 
 #: With kernel weights this many times k neighbours take part: at 3 h the kernel has fallen to 0.01.
 REACH = 3
@@ -75,8 +76,7 @@ class LocalRanker(OwnModels):
     _base: TrainingBase | None = field(init=False, repr=False, default=None)
 
     def __post_init__(self) -> None:
-        if self.weights not in ("hard", "kernel"):
-            raise InputError(f"unknown weights {self.weights!r}", fix="use hard or kernel")
+        refuse_unknown("weights", self.weights, ("hard", "kernel"))
         if not 0 <= self.proximity < 1 or not 0 <= self.mix <= 1:
             raise InputError(
                 "proximity must be at least 0 and below 1, mix between 0 and 1",

@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qdrank.datasets.judged import Judged
-from qdrank.errors import InputError
 from qdrank.layout import FloatArray, IntArray
 from qdrank.queries.graph import metric_with
 from qdrank.queries.neighbours import TrainingQueries
@@ -22,6 +21,7 @@ from qdrank.queries.sizes import neighbour_count
 from qdrank.rankers.base import QueryRanker, Validation, refuse_other_vectors
 from qdrank.rankers.documents import query_scores
 from qdrank.rankers.knn import ALIKE, Alikeness, Neighbourhoods, offline2
+from qdrank.registry import refuse_unknown
 
 if TYPE_CHECKING:
     from qdrank.learners.ranksvm.estimator import Penalty
@@ -63,8 +63,7 @@ class ReadyModels(QueryRanker):
     """(n_columns, rank) the map that the metric has learned; of size 0 if it learns nothing."""
 
     def __post_init__(self) -> None:
-        if self.choice not in ("nearest", *ALIKE):
-            raise InputError(f"unknown choice {self.choice!r}", fix="allowed: " + ", ".join(("nearest", *ALIKE)))
+        refuse_unknown("choice", self.choice, ("nearest", *ALIKE))
 
     def fit(self, train: Judged, vectors: FloatArray, validation: Validation | None = None) -> Self:  # noqa: ARG002
         """Train a model for the neighbourhood of every training query."""

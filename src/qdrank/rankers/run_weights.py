@@ -31,6 +31,7 @@ from qdrank.queries.sizes import neighbour_count
 from qdrank.rankers.base import OwnModels, Validation
 from qdrank.rankers.knn import random_neighbours
 from qdrank.rankers.run_scores import Norm, RunScores, count_runs, normalised
+from qdrank.registry import refuse_unknown
 
 #: Steps of the grid by number of runs.
 _STEPS = {2: 20, 3: 10}
@@ -313,6 +314,7 @@ class PredictedWeights(RunWeights):
     text_: str = field(init=False, repr=False)
 
     def _learn(self, curves: FloatArray, train: Judged, vectors: FloatArray) -> Self:  # noqa: ARG002
+        refuse_unknown("model", self.model, ("ridge", "trees"))
         if self.single:
             alone = self.settings_.max(axis=1) == 1
             self.settings_, curves = self.settings_[alone], curves[:, alone]
@@ -326,10 +328,8 @@ class PredictedWeights(RunWeights):
             Z = (vectors - self.centre_) * self.scale_
             A = Z.T @ Z + self.lam * len(Z) * np.eye(Z.shape[1])
             self.coef_ = np.linalg.solve(A, Z.T @ (target - self.mean_))
-        elif self.model == "trees":
-            self.text_ = self._grown(vectors, target)
         else:
-            raise InputError(f"unknown model {self.model!r}", fix="use ridge or trees")
+            self.text_ = self._grown(vectors, target)
         return self
 
     def again(self, seed: int, train: Validation, validation: Validation | None = None) -> Self:  # noqa: ARG002

@@ -149,8 +149,8 @@ class ServedRuns(ServedRanker):
     tags: tuple[str, ...]
 
 
-def write_ranker(path: str | os.PathLike[str], ranker: ServedRanker) -> None:
-    """Store a ranker: the artifact ``rankers``."""
+def write_ranker(path: str | os.PathLike[str], ranker: Any) -> None:
+    """Store a `ServedRanker` or a first stage: the artifact ``rankers``."""
     write(path, "rankers", state_table(ranker))
 
 
@@ -176,7 +176,6 @@ def kind_of(name: str) -> Any:
     raise InputError(f"a ranker of an unknown kind, {name!r}", fix="read it with the version that wrote it")
 
 
-def read_ranker(path: str | os.PathLike[str], kind: Callable[[str], Any] = kind_of) -> ServedRanker:
-    """The ranker in a file; ``kind`` gives the class of a name."""
-    ranker: ServedRanker = from_state_table(read(path, "rankers"), kind)
-    return ranker
+def read_ranker(path: str | os.PathLike[str], kind: Callable[[str], Any] = kind_of) -> Any:
+    """What `write_ranker` has stored; ``kind`` gives the class of a name."""
+    return from_state_table(read(path, "rankers"), kind)

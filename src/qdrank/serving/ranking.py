@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from qdrank.errors import InputError
 from qdrank.layout import FloatArray, query_offsets
 from qdrank.rankers import served
+from qdrank.rankers.searcher import Searcher
 from qdrank.rankers.served import ServedRanker
-from qdrank.rankers.stages import FIRST_STAGES
 from qdrank.registry import did_you_mean, loaded
 from qdrank.studies import STUDIES, stored_kinds
 from qdrank.workflow.recorded import command, recorded_options
@@ -35,7 +35,6 @@ def load_ranker(
     *,
     k: float | None = None,
     lam: float | None = None,
-    remember: bool = True,
 ) -> ServedRanker:
     """Load a method of a fold.
 
@@ -43,7 +42,6 @@ def load_ranker(
     ----------
     folder : a fold's results, for instance ``results/mq2008/fold1``, one file of its folder ``served``, or of `qdrank fit`
     method : any method that a study scored, such as "single" or "knn-offline1" (the default)
-    remember : whether to read the training documents too, for methods that need them to rank
     k, lam : number of neighbours (up to 1: a share of the training queries) and lambda; by default those that the study
         chose. Others must have been trained, and are read from the models in the folder.
 
@@ -52,16 +50,25 @@ def load_ranker(
     InputError : if there is no such ranker, or its models were not trained with these settings
     CorruptArtifact : if a file was changed after it was written
     """
-    path = _file_of(Path(folder), method)
-    ranker = served.read_ranker(path, kind_of)
-    if method is not None and dict(_short_names()).get(method, method) != ranker.method:
-        raise InputError(f"this is the ranker {ranker.method}, not {method}", file=path, fix="leave out the method")
+    path, ranker = load_stored(folder, method)
+    if not isinstance(ranker, ServedRanker):
+        fix = "qdrank rank --queries FILE --format trec searches; qdrank features gives the scores of candidates as a feature"
+        raise InputError(f"{ranker.method} searches the collection, and ranks no rows of features", file=path, fix=fix)
     fold = path.parent.parent
     if k is not None or lam is not None:
         ranker = _retuned(ranker, fold, k, lam)
-    if remember and ranker.ranker.needs("TRAINING"):
+    if ranker.ranker.needs("TRAINING"):
         ranker.remember(fold)
     return ranker
+
+
+def load_stored(folder: str | os.PathLike[str], method: str | None = None) -> tuple[Path, ServedRanker | Searcher]:
+    """The file of a method, and what it holds; parameters as for `load_ranker`."""
+    path = _file_of(Path(folder), method)
+    stored: ServedRanker | Searcher = served.read_ranker(path, kind_of)
+    if method is not None and dict(_short_names()).get(method, method) != stored.method:
+        raise InputError(f"this is the ranker {stored.method}, not {method}", file=path, fix="leave out the method")
+    return path, stored
 
 
 def kind_of(name: str) -> Any:
@@ -103,9 +110,6 @@ def _long_name(place: Path, method: str) -> str:
         return name
     if name in scored or not (there or scored):
         path = place / f"{name}.parquet"
-        if name in FIRST_STAGES and there:
-            fix = "qdrank features gives new queries the score of their first stage as a feature"
-            raise InputError(f"{name} searches the collection, and ranks no rows of features", file=path, fix=fix)
         raise InputError(f"there is no ranker {name}", file=path, fix=_how_to_make(path))
     if name == DEFAULT:
         fix = f"name one of the methods that are: {', '.join(there or scored)}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -19,27 +20,34 @@ from qdrank.queries.vectors import Standardiser
 from qdrank.rankers.documents import FeatureScale, prepared
 from qdrank.rankers.learned import LearnerRanker
 from qdrank.rankers.one_model import without_choice
+from qdrank.rankers.searcher import Searcher
 from qdrank.rankers.served import ServedRanker, texts_array
-from qdrank.serving.ranking import load_ranker
+from qdrank.serving.ranking import load_stored
 from qdrank.store import read
 from qdrank.workflow.config_files import load_yaml
 from qdrank.workflow.recorded import FILE
 
 
-def fitted_on_all(data: Path, method: str) -> tuple[ServedRanker, list[str]]:
+def settings_of(stored: ServedRanker | Searcher) -> dict[str, Any]:
+    """The settings of a method."""
+    return stored.settings() if isinstance(stored, Searcher) else stored.ranker.settings()
+
+
+def fitted_on_all(data: Path, method: str) -> tuple[ServedRanker | Searcher, list[str]]:
     """The method, and the folds that chose its settings; ``data`` is the folder of a data set's results.
 
-    What chooses a number of rounds while it is fitted takes that of the first of these folds.
+    What chooses a number of rounds while it is fitted takes that of the first of these folds. What searches learns nothing else.
     """
     folds = sorted(path for path in data.glob("fold[1-5]") if (path / "served").is_dir())
     if not folds:
         fix = "give the folder of a data set of a finished run, such as results/mine"
         raise InputError("there is no fold with rankers here", file=data, fix=fix)
-    rankers = {fold.name: load_ranker(fold, method, remember=False) for fold in folds}
-    settings = {fold: repr([one.ranker.NAME, one.ranker.settings()]) for fold, one in rankers.items()}
+    stored = {fold.name: load_stored(fold, method)[1] for fold in folds}
+    settings = {fold: repr([type(getattr(one, "ranker", one)), settings_of(one)]) for fold, one in stored.items()}
     most = Counter(settings.values()).most_common(1)[0][0]
-    agreed = [fold for fold in rankers if settings[fold] == most]
-    return _fitted(rankers[agreed[0]], data), agreed
+    agreed = [fold for fold in stored if settings[fold] == most]
+    chosen = stored[agreed[0]]
+    return replace(chosen, fold="all") if isinstance(chosen, Searcher) else _fitted(chosen, data), agreed
 
 
 def _fitted(chosen: ServedRanker, data: Path) -> ServedRanker:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 
 from qdrank.errors import InputError
-from qdrank.registry import did_you_mean
+from qdrank.registry import refuse_unknown
 
 
 @dataclass(frozen=True)
@@ -199,8 +199,7 @@ def shape_of(kind: ArtifactKind) -> Shape:
     """``kind`` itself, or the shared shape of that name."""
     if isinstance(kind, Shape):
         return kind
-    if kind not in SHAPES:
-        raise InputError(f"unknown kind of artifact {kind!r}", fix=did_you_mean(kind, sorted(SHAPES)))
+    refuse_unknown("kind of artifact", kind, SHAPES)
     return SHAPES[kind]
 
 

@@ -17,9 +17,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from qdrank.errors import InputError
 from qdrank.layout import IntArray
-from qdrank.registry import did_you_mean, needed
+from qdrank.registry import needed, refuse_unknown
 
 # Texts that are split at a time: few, so that their pieces are still in the processor's cache when they are counted.
 _BLOCK = 16
@@ -60,10 +59,7 @@ class Analyser:
             "unicode": ["NFC", "NFD", "NFKC", "NFKD", "none"],
         }
         for name, values in allowed.items():
-            if getattr(self, name) not in values:
-                raise InputError(
-                    f"unknown {name} {getattr(self, name)!r}", fix=did_you_mean(str(getattr(self, name)), values)
-                )
+            refuse_unknown(name, getattr(self, name), values)
 
     def words(self, text: str) -> list[str]:
         """Words of ``text``, folded, before stop words and stems."""

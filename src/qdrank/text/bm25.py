@@ -14,7 +14,7 @@ import numpy as np
 
 from qdrank.errors import InputError
 from qdrank.layout import FloatArray
-from qdrank.registry import did_you_mean
+from qdrank.registry import refuse_unknown
 from qdrank.text.index import FieldIndex
 
 
@@ -33,10 +33,7 @@ class BM25:
     b: float = 0.4
 
     def __post_init__(self) -> None:
-        if self.variant not in VARIANTS:
-            raise InputError(
-                f"unknown variant of BM25 {self.variant!r}", fix=did_you_mean(self.variant, list(VARIANTS))
-            )
+        refuse_unknown("variant of BM25", self.variant, VARIANTS)
         if not (self.k1 >= 0 and 0 <= self.b <= 1):
             raise InputError(f"bad parameters of BM25: {self}", fix="k1 is at least 0, b is in [0, 1]")
 

@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from qdrank.datasets.collections.model import Documents
-from qdrank.errors import InputError
 from qdrank.layout import FloatArray, IntArray
-from qdrank.registry import did_you_mean
+from qdrank.registry import refuse_unknown
 from qdrank.text.encoder_search import cosines
 from qdrank.text.encoder_vectors import TextVectors
 from qdrank.text.index import AnalysedQueries, Index
@@ -142,10 +141,7 @@ def column_names(index: Index, feature_sets: Iterable[str]) -> list[str]:
     """
     names: list[str] = []
     for feature_set in feature_sets:
-        if feature_set not in FEATURE_SETS:
-            raise InputError(
-                f"unknown set of features {feature_set!r}", fix=did_you_mean(feature_set, list(FEATURE_SETS))
-            )
+        refuse_unknown("set of features", feature_set, FEATURE_SETS)
         columns = FEATURE_SETS[feature_set]()
         whole = feature_set in ("first", "letor46")
         names += [name for name in columns if whole or name.partition(".")[0] in index.fields]

@@ -11,6 +11,7 @@ from typing import Any
 
 from snakemake.io import flag, is_flagged, local, report
 
+from qdrank.rankers.stages import DENSE
 from qdrank.studies.steps import QUERY_FILES
 from qdrank.studies.study import Output, Study
 from qdrank.workflow.captions import CAPTIONS
@@ -308,12 +309,10 @@ class Files:
         ]
 
     def rankers(self) -> list[str]:
-        """Every method of every data set, for `qdrank rank`; a first stage that searches a collection ranks no features."""
-        pattern, run = "results/{dataset}/{fold}/served/{method}.parquet", self.run
-        paths = []
-        for name, dataset in run.planned.datasets.items():
-            searches = run.first_stages_of(name) if dataset.kind == "text" else []
-            methods = [method for method in run.methods_of(name) if method not in searches]
+        """Every method of every data set, for `qdrank rank`; but what an encoder finds."""
+        pattern, paths = "results/{dataset}/{fold}/served/{method}.parquet", list[str]()
+        for name, dataset in self.run.planned.datasets.items():
+            methods = [method for method in self.run.methods_of(name) if method != DENSE]
             paths += filled(pattern, dataset=[name], fold=dataset.folds, method=methods)
         return paths
 

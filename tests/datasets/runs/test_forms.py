@@ -103,37 +103,40 @@ def test_two_splits_of_mteb_are_two_runs(tmp_path):
 
 
 def answer(*hits, **more):
-    """A response of Elasticsearch: id and score of each hit, and its names."""
-    listed = [{"_id": doc, "_score": score} | more.pop("hit", {}) for doc, score in hits]
-    return {"hits": {"hits": listed}, "status": 200} | more
+    """A response of Elasticsearch: id and score of each hit."""
+    return {"hits": {"hits": [{"_id": doc, "_score": score} for doc, score in hits]}, "status": 200} | more
 
 
-def test_queries_of_an_msearch_go_by_name_or_by_place():
+def test_queries_of_an_msearch_go_by_their_names():
     content = {"responses": [answer(("a", 2.0), ("b", 1.0)), answer(), answer(("a", None), ("b", None))]}
-    assert lists(run_of(content)) == {"1": {"a": 2, "b": 1}, "3": {"a": 0, "b": -1}}  # without scores the order counts
     for one, names in zip(content["responses"], (["x"], [], {"y": 1.5}), strict=True):
         for hit in one["hits"]["hits"]:
             hit["matched_queries"] = names
-    assert set(lists(run_of(content))) == {"x", "y"}
-    content["responses"][2]["hits"]["hits"][0]["matched_queries"] = ["x"]  # one name in two responses names no query
-    assert set(lists(run_of(content))) == {"1", "3"}
+    assert lists(run_of(content)) == {"x": {"a": 2, "b": 1}, "y": {"a": 0, "b": -1}}  # without scores the order counts
     assert lists(run_of(SimpleNamespace(body=content))) == lists(run_of(content))  # what Elasticsearch's client returns
-    assert lists(run_of({"q7": answer(("a", 2.0)), "q8": answer()})) == {"q7": {"a": 2}}
+    for names in (["x"], ["y", "z"], []):
+        content["responses"][2]["hits"]["hits"][0]["matched_queries"] = names
+        content["responses"][2]["hits"]["hits"][1]["matched_queries"] = names
+        with pytest.raises(InputError, match=r"the query in place [13] has no name of its own"):
+            run_of(content)
+    assert lists(run_of({"q7": answer(("a", 2.0)), "q8": {"hits": {"total": {"value": 0}}}})) == {"q7": {"a": 2}}
 
 
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
-        ({"responses": [{"error": {"type": "parsing_exception"}, "status": 400}]}, "the search for query 1 failed"),
-        ({"responses": [answer(("a", 1.0), timed_out=True)]}, "the search for query 1 failed"),
+        (
+            {"responses": [{"error": {"type": "parsing_exception"}, "status": 400}]},
+            "the search for the query in place 1 failed",
+        ),
+        ({"responses": [answer(("a", 1.0), timed_out=True)]}, "the search for the query in place 1 failed"),
         ({"responses": [answer(("a", 1.0), _shards={"failed": 1})]}, "or found a part only"),
-        ({"q7": answer(("a", 1.0)), "q8": {"error": "x", "status": 404}}, "the search for query q8 failed"),
-        ({"responses": [{"hits": {"hits": [{"_id": "a", "_score": 1}]}}]}, "without names, and without places"),
-        ({"responses": [{"hits": {"hits": [{"_score": 1}]}, "status": 200}]}, "not whole: responses of _msearch"),
-        ({"metric_score": 1, "details": {}, "failures": {"q2": {"error": "x"}}}, "the search for query q2 failed"),
+        ({"q8": {"error": "x", "status": 404}, "q7": answer(("a", 1.0))}, "the search for the query q8 failed"),
+        ({"q7": {"hits": {"hits": [{"_score": 1}]}}}, "not whole: responses of _search"),
+        ({"metric_score": 1, "details": {}, "failures": {"q2": {"error": "x"}}}, "the search for the query q2 failed"),
         ({"requests": [{"id": "q1", "ratings": [{"_id": "a", "rating": 1}]}]}, "they hold no scores"),
         ({"responses": [answer()]}, "has no documents"),
-        ({"responses": [answer(("a", 1.0), ("a", 2.0))]}, "document a comes again for query 1"),
+        ({"q7": answer(("a", 1.0), ("a", 2.0))}, "document a comes again for query q7"),
         ([{"query_id": "q1", "results": [{"corpus_id": "a", "score": "x"}]}], "the score is not a number"),
         ({"mteb_model_meta": {}}, "not whole: predictions of MTEB"),
     ],

@@ -8,8 +8,16 @@ from scipy.optimize import approx_fprime
 from tests.learners.stored import stored
 
 from qdrank.learners import AGGREGATORS, LEARNERS
-from qdrank.learners.aggregation.cps import CPS, CosetLoss, judged_order, list_ranks
-from qdrank.learners.aggregation.cps_kernels import fill_distances, kind_of, log_likelihood, stagewise
+from qdrank.learners.aggregation.cps import (
+    CPS,
+    KINDS,
+    CosetLoss,
+    fill_distances,
+    judged_order,
+    list_ranks,
+    log_likelihood,
+    stagewise,
+)
 from qdrank.learners.fitting import tune
 
 N = 6
@@ -43,7 +51,7 @@ def test_distances_of_the_candidates_equal_enumeration(name):
     ranks = sigma[order][:, None]
     Z = np.empty_like(ranks)
     for k in range(1, N + 1):
-        fill_distances(kind_of(name), ranks, k, Z)
+        fill_distances(KINDS[name], ranks, k, Z)
         exact = [coset_distance(name, [*order[: k - 1], o], sigma) for o in order[k - 1 :]]
         # What a stage's candidates share does not matter, so compare with the first candidate.
         np.testing.assert_allclose(Z[k - 1 :, 0] - Z[k - 1, 0], np.subtract(exact, exact[0]), atol=1e-10)
@@ -69,7 +77,7 @@ def test_likelihood_is_the_product_over_stages_by_enumeration(name):
             for o in range(k, 5)
         ]
         expected += scores[0] - np.log(np.exp(scores).sum())
-    value, _, _ = log_likelihood(kind_of(name), ranks, np.array([5]), np.array([0, 5]), theta, False)
+    value, _, _ = log_likelihood(KINDS[name], ranks, np.array([5]), np.array([0, 5]), theta, False)
     assert value == pytest.approx(expected)
 
 
@@ -95,7 +103,7 @@ def test_inference_takes_the_nearest_candidate_at_every_stage(name):
         left = [o for o in range(N) if o not in top]
         cost = [sum(t * coset_distance(name, [*top, o], s) for t, s in zip(theta, ranks.T, strict=True)) for o in left]
         top.append(left[int(np.argmin(np.round(cost, 9)))])
-    places = stagewise(kind_of(name), ranks, np.array([0, N]), theta)
+    places = stagewise(KINDS[name], ranks, np.array([0, N]), theta)
     np.testing.assert_array_equal(np.argsort(places), top)
 
 

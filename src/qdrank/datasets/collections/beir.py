@@ -28,6 +28,7 @@ from qdrank.datasets.collections.model import (
     with_splits,
 )
 from qdrank.errors import InputError
+from qdrank.registry import refuse_unknown
 
 
 def read_beir(folder: Path) -> Collection:
@@ -154,8 +155,7 @@ def read_nfcorpus(folder: Path, *, qrels: Literal["3-2-1", "2-1-0", "direct", "b
     ``qrels``: which judgments; ``"direct"`` are the direct links alone, ``"beir"`` has also exactly BEIR's queries.
     """
     folder, book = Path(folder), Notebook()
-    if qrels not in _NF_JUDGMENTS:
-        raise InputError(f"unknown judgments {qrels!r}", fix="allowed: " + ", ".join(_NF_JUDGMENTS))
+    refuse_unknown("judgments", qrels, _NF_JUDGMENTS)
     asked = list(read_queries(folder / "beir" / "queries.jsonl"))
     if qrels != "beir":
         asked += _missing_queries(folder, {query.query_id for query in asked}, book)

@@ -23,7 +23,7 @@ from qdrank.datasets.collections import trec
 from qdrank.datasets.collections.model import Collection, Document, Judgment, Notebook, Query, assemble
 from qdrank.datasets.collections.trec import number_of, read_topics
 from qdrank.errors import InputError
-from qdrank.registry import did_you_mean
+from qdrank.registry import refuse_unknown
 
 START = re.compile(r"\.I(?:\s+(\S.*?))?\s*$")
 # A marker is alone on its line, so a sentence that begins with a full stop is not mistaken for one.
@@ -81,8 +81,7 @@ class Record(NamedTuple):
 def read_smart(folder: Path, form: SmartForm | str) -> Collection:
     """Read a collection in SMART form; ``form`` is a name of `FORMS` or the settings themselves."""
     if isinstance(form, str):
-        if form not in FORMS:
-            raise InputError(f"unknown SMART collection {form!r}", fix=did_you_mean(form, sorted(FORMS)))
+        refuse_unknown("SMART collection", form, FORMS)
         form = FORMS[form]
     folder, book = Path(folder), Notebook()
     places = [folder / name for name in ([form.documents] if isinstance(form.documents, str) else form.documents)]

@@ -80,38 +80,47 @@ def _results(content: Sequence[Any]) -> Lists:
         yield one["query_id"], [(result["corpus_id"], result["score"]) for result in one["results"]]
 
 
-def _hits(query: str, response: Mapping[str, Any]) -> tuple[str, list[tuple[str, Any]]]:
-    """Documents and scores of a response; minus their ranks where the search sorted by something else."""
+def _hits(query: str, response: Mapping[str, Any]) -> tuple[str, list[Mapping[str, Any]]]:
+    """A query and the hits of its response."""
     if "error" in response or response.get("timed_out") or response.get("_shards", {}).get("failed"):
-        problem, fix = f"the search for query {query} failed, or found a part only", "ask again: a run is whole"
+        problem, fix = f"the search for the query {query} failed, or found a part only", "ask again: a run is whole"
         raise InputError(problem, found=str(response.get("error", "timed out, or shards failed")), fix=fix)
-    return query, _scored(response["hits"]["hits"])
+    return query, response["hits"].get("hits", ())  # filter_path leaves out what is empty
 
 
 def _scored(hits: Sequence[Mapping[str, Any]]) -> list[tuple[str, Any]]:
+    """Documents and scores of hits; minus their ranks where the search sorted by something else."""
     scores = [hit.get("_score") for hit in hits]
     return [(hit["_id"], -i if None in scores else scores[i]) for i, hit in enumerate(hits)]
 
 
 def _responses(content: Mapping[str, Any]) -> Lists:
-    """Queries by the names that the requests gave them (``_name``), or else by their places, from 1."""
-    responses = content["responses"]
-    found = [one.get("hits", {}).get("hits", ()) for one in responses]
-    named = [{name for hit in hits for name in hit.get("matched_queries", ())} for hits in found]
-    names = [min(one) for one, hits in zip(named, found, strict=True) if hits and len(one) == 1]
-    by_name = len(set(names)) == sum(map(bool, found)) > 0
-    if not by_name and not all("status" in one for one in responses):
-        fix = "add responses.status to filter_path, which leaves out queries without hits, or give each request a _name"
-        raise InputError("queries of an _msearch without names, and without places", fix=fix)
-    for i, (name, one) in enumerate(zip(named, responses, strict=True)):
-        yield _hits(min(name, default=str(i + 1)) if by_name else str(i + 1), one)
+    """Queries by the names that the requests gave them (``_name``): a response does not say what was asked."""
+    read = [_hits(f"in place {i}", one) for i, one in enumerate(content["responses"], 1)]
+    answered = [(name, hits) for name, hits in read if hits]
+    names = [sorted({name for hit in hits for name in hit.get("matched_queries", ())}) for _, hits in answered]
+    for (place, _), one in zip(answered, names, strict=True):
+        if len(one) != 1 or names.count(one) > 1:
+            problem = f"responses of _msearch: the query {place} has no name of its own"
+            fix = 'write {"query": response} with the ids of your queries, or give each request its id as _name'
+            raise InputError(problem, found=", ".join(one), fix=fix)
+    for (_, hits), (name,) in zip(answered, names, strict=True):
+        yield name, _scored(hits)
+
+
+def _searches(content: Mapping[str, Any]) -> Lists:
+    for query, response in _members(content):
+        name, hits = _hits(query, response)
+        yield name, _scored(hits)
 
 
 def _rated(content: Mapping[str, Any], *, grade: bool) -> Lists:
     """Scores, or ratings, of the documents that a _rank_eval found."""
     if failures := content.get("failures"):
         fix = "ask again: a run is whole"
-        raise InputError(f"the search for query {min(failures)} failed", found=str(failures[min(failures)]), fix=fix)
+        raise InputError(
+            f"the search for the query {min(failures)} failed", found=str(failures[min(failures)]), fix=fix
+        )
     for query, detail in content["details"].items():
         hits = [one["hit"] for one in detail["hits"]]
         ratings = [(one["hit"]["_id"], one["rating"]) for one in detail["hits"] if one["rating"] is not None]
@@ -132,14 +141,14 @@ def _has_results(content: Any) -> bool:
 
 
 def _of_searches(content: Any) -> bool:
-    first = next(iter(content.values()), None) if isinstance(content, Mapping) else None
-    return isinstance(first, Mapping) and isinstance(first.get("hits"), Mapping)
+    fits = _has("hits", Mapping)
+    return isinstance(content, Mapping) and any(map(fits, content.values()))
 
 
 FORMS = (
     Form("predictions of MTEB", _has("mteb_model_meta", Mapping), _documents, parts=_predictions),
     Form("predictions of sentence-transformers", _has_results, _results),
-    Form("responses of _msearch, queries by _name or numbered from 1", _has("responses", list), _responses),
+    Form("responses of _msearch", _has("responses", list), _responses),
     Form(
         "responses of _rank_eval, where only what was found is rated",
         _has("metric_score", int | float),
@@ -147,7 +156,7 @@ FORMS = (
         lambda content: _rated(content, grade=True),
     ),
     Form("ratings of _rank_eval", _has("requests", list), grade=_ratings),
-    Form("responses of _search, by query", _of_searches, lambda content: (_hits(*one) for one in _members(content))),
+    Form("responses of _search, by query", _of_searches, _searches),
     Form("JSON {query: {document: number}}", lambda content: isinstance(content, Mapping), _documents, _documents),
 )
 

@@ -20,9 +20,8 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from qdrank.datasets.simulated.settings import Count, Deviation, Documents, SplitWorld
-from qdrank.errors import InputError
 from qdrank.layout import FloatArray, IntArray, query_index
-from qdrank.registry import did_you_mean
+from qdrank.registry import refuse_unknown
 
 #: Share of documents that are bad, fair, good, excellent and perfect.
 GRADES = (0.58, 0.22, 0.11, 0.06, 0.03)
@@ -130,9 +129,10 @@ def simulate(what: str | Simulation = "sim1", seed: int = 0, **changes: Any) -> 
 
 def simulation_settings(what: str | Simulation, changes: dict[str, Any]) -> Simulation:
     """Settings of a simulated data set, some changed; an unknown name is the user's error."""
-    if isinstance(what, str) and what not in SIMULATIONS:
-        raise InputError(f"unknown simulated data set {what!r}", fix=did_you_mean(what, list(SIMULATIONS)))
-    return (SIMULATIONS[what] if isinstance(what, str) else what).changed(changes)
+    if isinstance(what, str):
+        refuse_unknown("simulated data set", what, SIMULATIONS)
+        what = SIMULATIONS[what]
+    return what.changed(changes)
 
 
 def _positions(settings: Simulation, rng: np.random.Generator) -> tuple[IntArray, FloatArray]:

@@ -27,6 +27,7 @@ from qdrank.learners.atvt.rounds import Alternation, grouped
 from qdrank.learners.base import Learner
 from qdrank.learners.inputs import warn_of_equal_grades, warn_of_one_query
 from qdrank.learners.ranksvm.kernels import one_thread
+from qdrank.registry import refuse_unknown
 
 #: The two stopping rules, as values of ``tol``: the paper's, as its specification proposes it, and the tight one.
 PAPER_TOL, TIGHT_TOL = 1e-3, 1e-8
@@ -238,8 +239,7 @@ class ATVT(Learner):
     def _check(self) -> None:
         choices = {"h": tuple(MOST_ROUNDS), "norm": ("l2", "l1"), "penalties": ("raw", "scaled")}
         for name, allowed in choices.items():
-            if getattr(self, name) not in allowed:
-                raise InputError(f"unknown {name} {getattr(self, name)!r}", fix="allowed: " + ", ".join(allowed))
+            refuse_unknown(name, getattr(self, name), allowed)
         for name in ("lam_h", "lam_alpha", "lam_beta", "tol"):
             if not getattr(self, name) >= 0:
                 raise InputError(f"{name} must be 0 or more, not {getattr(self, name)}")

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from qdrank.errors import InputError
 from qdrank.layout import FloatArray
+from qdrank.registry import refuse_unknown
 
 #: Distances that differ by less than this share count as equal: they may sum the same numbers in another order.
 SAME = 1e-12
@@ -131,7 +132,9 @@ def document_graph(
     ties : if several documents are as near as the last neighbour, "all" are neighbours (so the order of the rows does
         not matter), or those that come first in the "file"
     """
-    _refuse_unknown(edges=edges, symmetry=symmetry, ties=ties)
+    refuse_unknown("edges", edges, ("binary", "heat"))
+    refuse_unknown("symmetry", symmetry, ("either", "both", "mean"))
+    refuse_unknown("ties", ties, ("all", "file"))
     if neighbours < 1:
         raise InputError(f"a document needs at least 1 neighbour, not {neighbours}")
     n = len(X)
@@ -162,20 +165,6 @@ def roughness(X: NDArray[Any], S: FloatArray, laplacian: Laplacian = "normalised
     "normalised" is ``G^T L G`` with L of eq. 9, as in eq. 10; "unnormalised" follows eq. 8 to the letter, ``2 G^T (D - S) G``.
     A document without neighbours costs nothing.
     """
-    _refuse_unknown(laplacian=laplacian)
+    refuse_unknown("laplacian", laplacian, ("normalised", "unnormalised"))
     K: FloatArray = smoothness(np.ascontiguousarray(X, dtype=np.float64), S, laplacian == "normalised")
     return K if laplacian == "normalised" else 2 * K
-
-
-_KNOWN = {
-    "edges": ("binary", "heat"),
-    "symmetry": ("either", "both", "mean"),
-    "ties": ("all", "file"),
-    "laplacian": ("normalised", "unnormalised"),
-}
-
-
-def _refuse_unknown(**given: str) -> None:
-    for name, value in given.items():
-        if value not in _KNOWN[name]:
-            raise InputError(f"unknown {name} {value!r}", fix="use " + " or ".join(map(repr, _KNOWN[name])))

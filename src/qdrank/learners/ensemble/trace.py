@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from qdrank.errors import InputError
 from qdrank.layout import FloatArray, IntArray
+from qdrank.registry import refuse_unknown
 
 
 @njit(cache=True)
@@ -174,9 +175,7 @@ def _check(theta: float, delta: float, ties: str, similarity: str, width: float 
         raise InputError(f"theta must lie between 0 and 1, not {theta}")
     if not (delta > 0 and np.isfinite(delta)):
         raise InputError(f"delta must be positive, not {delta}", fix="the first document's column would be empty")
-    if ties not in ("half", "file"):
-        raise InputError(f"unknown rule for ties {ties!r}", fix='use "half" or "file"')
-    if similarity not in ("trace", "bregman", "induced"):
-        raise InputError(f"unknown similarity {similarity!r}", fix='use "trace", "bregman" or "induced"')
+    refuse_unknown("rule for ties", ties, ("half", "file"))
+    refuse_unknown("similarity", similarity, ("trace", "bregman", "induced"))
     if width is not None and not width > 0:
         raise InputError(f"width must be positive, not {width}")

@@ -32,6 +32,7 @@ from qdrank.learners.ranksvm.hinge import Problem, minimise_hinge, newton
 from qdrank.learners.ranksvm.kernels import one_thread
 from qdrank.learners.ranksvm.preferences import Preferences, pair_weights, prepare
 from qdrank.measures.ranking import borda_points
+from qdrank.registry import refuse_unknown
 
 Loss = Literal["squared_hinge", "hinge"]
 Penalty = Literal["half", "whole"]
@@ -167,8 +168,7 @@ def solve(problem: Problem, *, loss: Loss, tol: float, limit: int, inverse: Floa
     The squared hinge takes Anderson steps with the all-pairs matrix (its ``inverse``, if known) and then exact Newton
     steps; the hinge takes only Newton steps.
     """
-    if loss not in ("squared_hinge", "hinge"):
-        raise InputError(f"unknown loss {loss!r}", fix='use "squared_hinge" or "hinge"')
+    refuse_unknown("loss", loss, ("squared_hinge", "hinge"))
     if len(problem.queries) == 0:  # no pair: the centre is the optimum
         return Model(problem.centre.copy(), 0.0, 0.0, 0)
     if loss == "hinge":

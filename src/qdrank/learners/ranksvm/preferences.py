@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from qdrank.errors import InputError
 from qdrank.layout import FloatArray, IntArray, rows_of_queries
+from qdrank.registry import refuse_unknown
 
 
 @dataclass(frozen=True)
@@ -97,8 +98,7 @@ def pair_weights(pairs: IntArray, weighting: str, weights: NDArray[Any] | None =
     ``weighting`` is "pairs" (each pair counts the same) or "equal" (each query counts the same: 1 / its pairs);
     ``weights`` multiply it.
     """
-    if weighting not in ("pairs", "equal"):
-        raise InputError(f"unknown query weighting {weighting!r}", fix='use "pairs" or "equal"')
+    refuse_unknown("query weighting", weighting, ("pairs", "equal"))
     given = np.ones(pairs.shape) if weights is None else np.asarray(weights, dtype=np.float64)
     if given.shape != pairs.shape:
         raise InputError(f"{pairs.shape} query weights are needed, not {given.shape}")

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy import sparse
 
 from qdrank.datasets.judged import Judged
 from qdrank.layout import FloatArray, IntArray
-from qdrank.queries.clusters import k_means, nearest_centre, sums_by_label
+from qdrank.queries.clusters import k_means, nearest_centre
 from qdrank.studies.lin2011.readings import Membership
 
 PAIRS, TRANSFORMED = "pairs", "transformed"
@@ -119,8 +120,8 @@ def _state(base: int, scheme: str, seed: int, m: int) -> int:
 
 def means(vectors: FloatArray, label: IntArray, m: int) -> FloatArray:
     """Mean of every cluster, shape (m, n_columns), NaN where it is empty."""
-    total = sums_by_label(vectors, label, m)
-    sizes = np.bincount(label, minlength=m)
+    members = sparse.csc_array((np.ones(len(label)), label, np.arange(len(label) + 1)), shape=(m, len(label)))
+    total, sizes = np.asarray(members.tocsr() @ vectors), np.bincount(label, minlength=m)
     total[sizes == 0] = np.nan
     return total / np.maximum(sizes, 1)[:, None]
 
