@@ -64,14 +64,17 @@ def topics_table(
     types: Sequence[str | None] | None = None,
     columns: NDArray[Any] | None = None,
     run_scores: NDArray[np.float64] | None = None,
+    source: Sequence[str | None] | None = None,
 ) -> pa.Table:
     """The artifact ``topics``: what is not known of the queries is null, or of width 0.
 
-    ``run_scores`` has the mean and deviation of each run's scores, (n_queries, 2 n_runs), where the data are runs.
+    ``run_scores`` has the mean and deviation of each run's scores, (n_queries, 2 n_runs), where the data are runs; ``source``
+    those queries that folds keep together have in common, where they do.
     """
     n = len(query_id)
     unknown: list[None] = [None] * n
     texts = {"query_id": query_id, "part": part, "text": text or unknown, "type": types or unknown}
+    texts |= {} if source is None else {"source": source}
     lists = {"query_columns": np.zeros((n, 0)) if columns is None else columns}
     lists |= {} if run_scores is None else {"run_scores": run_scores}
     return pa.table(

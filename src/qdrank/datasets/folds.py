@@ -1,13 +1,14 @@
 """Which parts of a data set are for training, validation and test in each fold.
 
 LETOR keeps its data in five parts that rotate: fold i trains on parts i, i+1, i+2, validates on i+3 and tests on
-i+4 (wrapping around). Other data come with one fixed split into train, vali and test: one fold.
+i+4 (wrapping around). Other data come with one fixed split into train, vali and test: one fold. Parts that are drawn may
+keep queries of one source (an article, a page, an author) together.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,10 +60,17 @@ def _rotating(parts: set[str]) -> list[str]:
     return [numbers[i] for i in sorted(numbers)]
 
 
-def assign_parts(query_id: Sequence[str] | NDArray[np.object_], *, seed: int, n_parts: int = 5) -> dict[str, str]:
+def assign_parts(
+    query_id: Sequence[str] | NDArray[np.object_],
+    *,
+    seed: int,
+    n_parts: int = 5,
+    source: Mapping[str, str] | None = None,
+) -> dict[str, str]:
     """Part S1 to S``n_parts`` of every query, by a seeded permutation; sizes differ by one at most.
 
-    The queries are sorted first, so that their order in a file does not matter.
+    The queries are sorted first, so that their order in a file does not matter. With the ``source`` of every query, those
+    of one source stay together: the largest source first, each goes to the part with the fewest queries so far.
     """
     names = sorted(set(query_id))
     if n_parts < MIN_PARTS:
@@ -73,5 +81,20 @@ def assign_parts(query_id: Sequence[str] | NDArray[np.object_], *, seed: int, n_
             f"{len(names)} judged {'query' if len(names) == 1 else 'queries'} cannot be put into {n_parts} parts",
             fix=f"give at least {2 * n_parts} judged queries: every part is the test of a fold, and a test needs two",
         )
-    order = np.random.default_rng(seed).permutation(len(names))
-    return {names[query]: f"S{place % n_parts + 1}" for place, query in enumerate(order.tolist())}
+    order = np.random.default_rng(seed).permutation(len(names)).tolist()
+    if source is None:
+        return {names[query]: f"S{place % n_parts + 1}" for place, query in enumerate(order)}
+    return _parts_by_source([names[query] for query in order], source, n_parts)
+
+
+def _parts_by_source(names: Sequence[str], source: Mapping[str, str], n_parts: int) -> dict[str, str]:
+    together: dict[str, list[str]] = {}
+    for name in names:
+        together.setdefault(source[name], []).append(name)
+    if len(together) < n_parts:
+        fix = "give queries of more sources, or leave `folds: {by: source}` out"
+        raise InputError(f"queries of {len(together)} sources cannot be put into {n_parts} parts", fix=fix)
+    parts: list[list[str]] = [[] for _ in range(n_parts)]
+    for of_source in sorted(together.values(), key=len, reverse=True):  # stable: equal sizes in the order drawn
+        min(parts, key=len).extend(of_source)
+    return {name: f"S{i + 1}" for i, part in enumerate(parts) for name in part}

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from qdrank.datasets.folds import roles
 from qdrank.datasets.judged import Judged, load_judged
 from qdrank.datasets.letor.conversion import import_letor
 from qdrank.datasets.letor.reader import document_names
+from qdrank.datasets.origins import sources_of
 from qdrank.datasets.scaling import rank_features, turned_ranks
 from qdrank.errors import InputError, placed
 from qdrank.layout import LAST, shuffled_within
@@ -50,21 +51,31 @@ def import_features(
     seed: int,
     sparse: bool | None = None,
     names: Sequence[str] | None = None,
+    sources: Mapping[str, Any] | None = None,
 ) -> Notes:
     """Read LETOR text by part into the artifacts ``judged``, ``columns`` and ``topics``; return notes on it.
 
-    A single part called ``all`` is cut into five by query. Without a known reference, the feature that best ranks the
+    A single part called ``all`` is cut into five by query, those of one of the ``sources`` (`sources_of`) together. Without a known reference, the feature that best ranks the
     training queries of the first fold takes its place.
     """
     source = files["all"] if set(files) == {"all"} else files
     with placed(", ".join(map(str, files.values()))):
-        import_letor(source, out["judged"], sparse=sparse, missing=missing_values, max_label=max_label, seed=seed)
+        import_letor(
+            source,
+            out["judged"],
+            sparse=sparse,
+            missing=missing_values,
+            max_label=max_label,
+            seed=seed,
+            sources=sources,
+        )
         judged = load_judged(out["judged"], ["features"] if reference is None else ["doc_id"])
         refuse_unusable(judged)
         number = best_feature(judged, seed) if reference is None else reference - 1
         columns = columns_table(feature_names(_width(out["judged"]), names), number)
     write(out["columns"], "columns", columns)
-    write(out["topics"], "topics", topics_table(judged.query_id, judged.part))
+    of = sources_of(sources, judged.query_id.tolist()) if sources else None
+    write(out["topics"], "topics", topics_table(judged.query_id, judged.part, source=[*of.values()] if of else None))
     return [(f"documents of {part}", document_names(path)) for part, path in files.items()]
 
 

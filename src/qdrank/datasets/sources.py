@@ -6,6 +6,7 @@ Only pydantic and yaml are imported here: the Snakefile reads the table each tim
 from __future__ import annotations
 
 from functools import cache
+from itertools import pairwise
 from os import PathLike
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Literal, Self, TypeVar
@@ -118,6 +119,23 @@ class DataFile(_Row):
 NamedRow = TypeVar("NamedRow", Archive, DataFile)
 
 
+class SourceRule(_Row):
+    """Which queries are of one source, so that `folds: {by: source}` keeps them in one fold."""
+
+    file: str | None = Field(default=None, description="File with a query and its source on each line.")
+    blocks: Size | None = Field(default=None, description="So many consecutive queries are of one source.")
+    starts: tuple[int, ...] | None = Field(default=None, description="Places of the first queries, from 0, rising.")
+    shared: Size | None = Field(default=None, description="Queries with a common document of this grade or higher.")
+
+    @model_validator(mode="after")
+    def _one_rule(self) -> Self:
+        if len(self.model_dump(exclude_none=True)) != 1:
+            raise ValueError("give one of file, blocks, starts and shared")
+        if self.starts is not None and (self.starts[:1] != (0,) or any(a >= b for a, b in pairwise(self.starts))):
+            raise ValueError("starts must begin with 0 and rise")
+        return self
+
+
 class Source(_Row):
     """What is published and fetched: whose it is, its licence, its files."""
 
@@ -175,6 +193,7 @@ class Dataset(Source):
     max_label: Annotated[int, Field(ge=1)]
     reference_feature: Size | None = None
     folds: Literal["rotation", "split"]
+    sources: SourceRule | None = None
     missing: tuple[str, ...] = ()
     best: Literal["low", "high"] = "low"
     """Of rankings to aggregate: whether the best document has the lowest number in the files, or the highest."""

@@ -13,12 +13,12 @@ import pyarrow as pa
 from qdrank.errors import InputError
 from qdrank.evaluation.declared import CLAIM_KINDS, Claim, Declaration, Rules
 from qdrank.evaluation.estimates import Estimate, over_refits, over_seeds, over_these_seeds
-from qdrank.evaluation.values import Observations
+from qdrank.evaluation.values import Observations, Values
 from qdrank.evaluation.verdicts import Verdict, decide_by_estimates, decide_exactly, family_sizes
-from qdrank.layout import FloatArray
 from qdrank.store.schemas import SHAPES
 
 QUERIES, SEEDS, THESE_WORLDS, VALUES = "queries", "seeds", "queries, in these worlds only", "values"
+SOURCES = "sources of queries"
 SETS, AVERAGE = "sets", "average"
 """Units of analysis; of averages over data sets, which stand where others have the name of a data set."""
 
@@ -47,17 +47,17 @@ def decide(declaration: Declaration, members: Members, *, dataset: str, world: s
     rows = []
     for claim in declaration:
         if contrasts := observations[claim.name]:
-            analysis = _analysis(claim, len(next(iter(contrasts.values()))), world, declaration.rules)
+            analysis = _analysis(claim, next(iter(contrasts.values())), world, declaration.rules)
             one, estimates = _verdict(claim, contrasts, analysis, sizes.get(claim.name, 1), declaration.rules)
-            named = {"dataset": dataset, "world": world, "analysis": analysis, "note": _by_seed(contrasts)}
+            named = {"dataset": dataset, "world": world, "analysis": analysis, "note": _in_parts(contrasts, analysis)}
             rows.append(row(declaration, claim, one, estimates, **named))
     return verdicts_table(rows)
 
 
-def _contrasts(claim: Claim, members: Members) -> dict[str, list[FloatArray]]:
-    """Values of every contrast, (n_queries, n_fits) for each member that has observations for the claim."""
+def _contrasts(claim: Claim, members: Members) -> dict[str, list[Values]]:
+    """Values of every contrast, for each member that has observations for the claim."""
     known = {name: by_contrast[claim.name] for name, by_contrast in members.items() if by_contrast.get(claim.name)}
-    contrasts: dict[str, list[FloatArray]] = {}
+    contrasts: dict[str, list[Values]] = {}
     for name, by_contrast in known.items():
         if contrasts and set(contrasts) != set(by_contrast):
             raise InputError(
@@ -65,24 +65,24 @@ def _contrasts(claim: Claim, members: Members) -> dict[str, list[FloatArray]]:
                 found=", ".join(by_contrast),
             )
         for contrast, values in by_contrast.items():
-            contrasts.setdefault(contrast, []).append(values.value)
+            contrasts.setdefault(contrast, []).append(values)
     return contrasts
 
 
-def _analysis(claim: Claim, n_members: int, world: str, rules: Rules) -> str:
+def _analysis(claim: Claim, members: Sequence[Values], world: str, rules: Rules) -> str:
     if CLAIM_KINDS[claim.kind].exact:
         return VALUES
     if not world:
-        return QUERIES
-    return SEEDS if n_members >= rules.seeds else THESE_WORLDS
+        return SOURCES if all(members[0].source) else QUERIES
+    return SEEDS if len(members) >= rules.seeds else THESE_WORLDS
 
 
 def _verdict(
-    claim: Claim, contrasts: Mapping[str, Sequence[FloatArray]], analysis: str, size: int, rules: Rules
+    claim: Claim, contrasts: Mapping[str, Sequence[Values]], analysis: str, size: int, rules: Rules
 ) -> tuple[Verdict, dict[str, Estimate]]:
     """The verdict, and the estimate of every contrast."""
     if analysis == VALUES:
-        values = {contrast: np.concatenate([of.ravel() for of in seeds]) for contrast, seeds in contrasts.items()}
+        values = {contrast: np.concatenate([of.value.ravel() for of in seeds]) for contrast, seeds in contrasts.items()}
         return decide_exactly(claim, values), {}
     estimates = {contrast: _estimate(seeds, analysis) for contrast, seeds in contrasts.items()}
     one = decide_by_estimates(claim, estimates, size=size, rules=rules)
@@ -93,26 +93,30 @@ def _verdict(
     return one, estimates
 
 
-def _estimate(seeds: Sequence[FloatArray], analysis: str) -> Estimate:
-    """From values (n_queries, n_fits) of every seed; with seeds as units, their spread contains that of the fits."""
+def _estimate(seeds: Sequence[Values], analysis: str) -> Estimate:
+    """From values of every seed; with seeds as units, their spread contains that of the fits."""
     if analysis == SEEDS:
-        return over_seeds([values.mean(axis=1) for values in seeds])
-    return over_refits(seeds[0]) if len(seeds) == 1 else over_these_seeds(seeds)
+        return over_seeds([values.value.mean(axis=1) for values in seeds])
+    if len(seeds) > 1:
+        return over_these_seeds([values.value for values in seeds])
+    return over_refits(seeds[0].value, seeds[0].source if analysis == SOURCES else None)
 
 
 def estimate_of(members: Members, claim: str, contrast: str, rules: Rules) -> tuple[Estimate, str]:
     """Estimate of one contrast of the observations, and the unit of analysis: for claims that compare data sets."""
-    seeds = [observations[claim][contrast].value for observations in members.values()]
+    seeds = [observations[claim][contrast] for observations in members.values()]
     analysis = QUERIES if len(seeds) == 1 else SEEDS if len(seeds) >= rules.seeds else THESE_WORLDS
     return _estimate(seeds, analysis), analysis
 
 
-def _by_seed(contrasts: Mapping[str, Sequence[FloatArray]]) -> str:
-    """Effects of the single seeds, for a claim with one contrast."""
+def _in_parts(contrasts: Mapping[str, Sequence[Values]], analysis: str) -> str:
+    """Queries of the sources; effects of the single seeds, for a claim with one contrast."""
     seeds = next(iter(contrasts.values()))
+    if analysis == SOURCES:
+        return f"by source: {len(seeds[0].source):,} queries of {len(set(seeds[0].source)):,} sources"
     if len(contrasts) > 1 or len(seeds) == 1:
         return ""
-    return "by seed: " + ", ".join(f"{over_refits(values).mean:+.4f}" for values in seeds)
+    return "by seed: " + ", ".join(f"{over_refits(values.value).mean:+.4f}" for values in seeds)
 
 
 def row(

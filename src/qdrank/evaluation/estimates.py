@@ -18,6 +18,15 @@ rest, and can become negative). The bootstrap draws queries, and its ends are mo
 limits of a sum of independent terms are combined (Zou and Donner 2008).
 
 Fits of one data set share their training queries; nothing is said about other training queries.
+
+Sources are the units where queries of one source are kept together. With s_g the sum of the n_g values of source g, N queries
+and e_g = s_g - n_g mean, the error is the cluster-robust one that is unbiased for independent queries (CR2; Bell and
+McCaffrey 2002),
+
+    error^2 = sum e_g^2 / (1 - n_g / N) / N^2,
+
+with their degrees of freedom for values that differ between sources alone, variance n_g^2 of s_g: fewer where sizes differ.
+bench/sources.py has how often this and other intervals cover.
 """
 
 from __future__ import annotations
@@ -28,6 +37,7 @@ from math import hypot, inf, isfinite, nan, sqrt
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import stdtr, stdtrit
 
 from qdrank.errors import InputError
@@ -70,7 +80,7 @@ class Estimate:
         """Studentised bootstrap interval of coverage 1 - ``level``; Student's where the units are not single queries."""
         if self.sample is None or not self.sample.resampled:
             return self.interval(level)
-        return self.widened(studentised_interval(self.sample.strata, level=level), level)
+        return self.widened(studentised_interval(self.sample.strata, level=level, sizes=self.sample.sizes), level)
 
     def widened(self, ends: tuple[float, float], level: float) -> tuple[float, float]:
         """Ends of an interval of coverage 1 - ``level`` over queries, moved apart by the spread of the fits, in quadrature."""
@@ -108,6 +118,34 @@ def over_queries(values: FloatArray) -> Estimate:
     return Estimate(float(finite.mean()), error, n - 1, n, left_out, sample=Sample.of(finite))
 
 
+def over_sources(values: FloatArray, source: Sequence[str] | NDArray[Any]) -> Estimate:
+    """Mean over the queries of one data set, (n_queries,), where those of one ``source``, (n_queries,), are not independent."""
+    x, of = np.round(np.asarray(values, dtype=np.float64), _DECIMALS), np.asarray(source, dtype=str)
+    known = np.isfinite(x)
+    _, owner, count = np.unique(of[known], return_inverse=True, return_counts=True)
+    if len(count) < 2:
+        return replace(over_queries(values), error=nan, n=len(count))
+    sizes, sums = count.astype(np.float64), np.bincount(owner, weights=x[known]).astype(np.float64)
+    whole, share = float(sizes.sum()), sizes / sizes.sum()
+    mean = float(sums.sum()) / whole
+    apart = np.round(sums - sizes * mean, _DECIMALS)
+    error = sqrt(float((apart**2 / (1 - share)).sum())) / whole
+    df, sample = _degrees_of_freedom(sizes), Sample.of_sources(sums, sizes)
+    return Estimate(mean, error, df, len(sizes), int((~known).sum()), sample=sample)
+
+
+def _degrees_of_freedom(sizes: FloatArray) -> float:
+    """Bell and McCaffrey's (2002), (trace M)^2 / trace M^2 with M the covariance of e_g / sqrt(1 - n_g / N), (n_sources,) sizes."""
+    whole, weight = sizes.sum(), 1 / np.sqrt(1 - sizes / sizes.sum())
+    v, n = weight * sizes**2, weight * sizes / whole
+    total = (sizes**2).sum()
+    own = weight * v
+    # M = diag(own) - v n' - n v' + total n n'
+    diagonal = total * n**2 - 2 * v * n
+    squares = 2 * ((v @ v) * (n @ n) + (v @ n) ** 2) + (total * (n @ n)) ** 2 - 4 * total * (v @ n) * (n @ n)
+    return float((own + diagonal).sum() ** 2 / ((own**2).sum() + 2 * (own @ diagonal) + squares))
+
+
 def over_seeds(seeds: Sequence[FloatArray]) -> Estimate:
     """Mean effect over seeds: a random-effects estimate, with the seeds as the units.
 
@@ -138,14 +176,19 @@ def satterthwaite(errors: Sequence[float], df: Sequence[float]) -> float:
     return sum(squares) ** 2 / below if below > 0 else inf
 
 
-def over_refits(values: FloatArray) -> Estimate:
+def over_refits(values: FloatArray, source: NDArray[Any] | None = None) -> Estimate:
     """Mean over queries and fits of ``values`` (n_queries, n_fits), with the error of both; one fit: `over_queries`.
 
-    A query without a finite value in some fit is left out.
+    A query without a finite value in some fit is left out. With a ``source`` of every query, (n_queries,), sources are the units.
     """
     table = np.asarray(values, dtype=np.float64)
-    kept = table[np.isfinite(table).all(axis=1)]
-    whole = over_queries(kept.mean(axis=1)) if table.shape[1] > 1 else over_queries(table[:, 0])
+    complete = np.isfinite(table).all(axis=1)
+    kept = table[complete]
+    one = kept.mean(axis=1) if table.shape[1] > 1 else table[:, 0]
+    if source is None:
+        whole = over_queries(one)
+    else:
+        whole = over_sources(one, source[complete] if table.shape[1] > 1 else source)
     fits = table.shape[1]
     if fits < 2 or whole.n < 2:
         return whole

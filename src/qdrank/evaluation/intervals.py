@@ -94,13 +94,16 @@ _SEED = 20_080_101
 """Of the studentised bootstrap: one for all, so that a verdict depends on the values and the level alone."""
 
 
-def studentised_interval(strata: Sequence[tuple[float, FloatArray]], *, level: float) -> tuple[float, float]:
+def studentised_interval(
+    strata: Sequence[tuple[float, FloatArray]], *, level: float, sizes: FloatArray | None = None
+) -> tuple[float, float]:
     """Studentised bootstrap interval (Efron 1981; Hall 1988) of ``sum of weight times mean of stratum``.
 
     Parameters
     ----------
     strata : weight and values, (n_queries,), of each; resampled apart
     level : one minus the coverage. The lower it is the more resamples are drawn: 25 are to lie beyond each end
+    sizes : (n_sources,) queries of each source; the values of every stratum are then sums over sources, which are drawn whole
 
     A resample of equal values has no error, and its t is infinite: where that happens more often than half the level, the
     interval has no end on that side. So few queries that differ never make a short interval.
@@ -108,32 +111,56 @@ def studentised_interval(strata: Sequence[tuple[float, FloatArray]], *, level: f
     x = [(weight, np.asarray(values, dtype=np.float64)) for weight, values in strata]
     if not x or any(len(values) < 2 for _, values in x):
         return nan, nan
-    mean = sum(weight * float(values.mean()) for weight, values in x)
-    error = sqrt(sum(weight**2 * float(values.var(ddof=1)) / len(values) for weight, values in x))
+    mean = sum(weight * float(_mean(values, sizes)) for weight, values in x)
+    error = sqrt(sum(weight**2 * _squared_error(values, sizes) for weight, values in x))
     resamples = max(_FEWEST, ceil(2 * _TAIL / level))
-    t = np.sort(np.concatenate(list(_resampled_t(x, resamples))))
+    t = np.sort(np.concatenate(list(_resampled_t(x, resamples, sizes))))
     last = int(level / 2 * resamples)
     low, high = (mean - float(t[i]) * error if np.isfinite(t[i]) else -float(t[i]) for i in (-1 - last, last))
     return (float(np.round(low, 12)), float(np.round(high, 12))) if error > 0 else (-inf, inf)
 
 
-def _resampled_t(strata: Sequence[tuple[float, FloatArray]], resamples: int) -> Iterator[FloatArray]:
+def _mean(values: FloatArray, sizes: FloatArray | None) -> float:
+    return float(values.mean() if sizes is None else values.sum() / sizes.sum())
+
+
+def _squared_error(values: FloatArray, sizes: FloatArray | None) -> float:
+    """Squared error of the mean; by sources that of a ratio of two sums."""
+    if sizes is None:
+        return float(values.var(ddof=1)) / len(values)
+    apart, n = values - sizes * _mean(values, sizes), len(values)
+    return float((apart**2).sum()) * n / (n - 1) / float(sizes.sum()) ** 2
+
+
+def _resampled_t(
+    strata: Sequence[tuple[float, FloatArray]], resamples: int, sizes: FloatArray | None
+) -> Iterator[FloatArray]:
     """The t of resamples around the mean of the sample, in blocks that fit a processor's cache."""
     rng, step = np.random.default_rng(_SEED), max(1, _CACHED // max(len(x) for _, x in strata))
     for start in range(0, resamples, step):
         size = min(step, resamples - start)
         apart, variance = np.zeros(size), np.zeros(size)
         for weight, x in strata:
-            centred = x - x.mean()
-            drawn = centred[rng.integers(0, len(x), (size, len(x)), dtype=np.int32)]
-            means, squares = drawn.mean(axis=1), np.einsum("ij,ij->i", drawn, drawn) / len(x)
-            spread = squares - means**2
+            centred = x - _mean(x, sizes) * (1.0 if sizes is None else sizes)
+            rows = rng.integers(0, len(x), (size, len(x)), dtype=np.int32)
+            drawn = centred[rows]
+            # with sources: per query of an average source, so that both forms are one
+            n = np.ones(1) if sizes is None else sizes[rows].mean(axis=1)
+            means, squares = drawn.mean(axis=1) / n, np.einsum("ij,ij->i", drawn, drawn) / len(x) / n**2
+            spread = squares - means**2 if sizes is None else _spread(drawn, sizes[rows], means, n)
             # equal values have no variance, whatever the rounding
             spread[spread <= _NOTHING * squares] = 0.0
             apart += weight * means
             variance += weight**2 * spread / (len(x) - 1)
         with np.errstate(divide="ignore", invalid="ignore"):
             yield np.where(variance > 0, apart / np.sqrt(variance), np.copysign(inf, apart))
+
+
+def _spread(drawn: FloatArray, sizes: FloatArray, means: FloatArray, n: FloatArray) -> FloatArray:
+    """Variance over sources of their distances from the mean, (n_resamples,), relative to their size."""
+    apart = drawn - sizes * means[:, None]
+    spread: FloatArray = np.einsum("ij,ij->i", apart, apart) / drawn.shape[1] / n**2
+    return spread
 
 
 def column_intervals(values: FloatArray, *, level: float, resamples: int, seed: int) -> tuple[FloatArray, FloatArray]:

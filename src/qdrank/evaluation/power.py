@@ -13,6 +13,9 @@ queries differ by the same amount and all others do not, 0.64 n for normal value
 `Rules.differing`. It counts values of any unit (differences, shares, ratios), and is not fooled by a hair of noise on
 queries that hardly differ.
 
+**Sources.** Where queries of one source stay together, sources are the units: both rules count them in place of queries, by
+the sums of their deviations from the mean.
+
 **Power** of the paired t test says how much "not significant" means.
 """
 
@@ -110,22 +113,32 @@ class Sample:
     Attributes
     ----------
     strata : weight and values, (n_queries,), of each: one for a data set, one for every seed of a simulated world
-    differing : effective number of queries that differ
-    resampled : whether the queries are the units, so that the bootstrap draws them
+    differing : effective number of units that differ
+    resampled : whether queries or sources are the units, so that the bootstrap draws them
+    units : what counts, in words
+    sizes : (n_sources,) queries of each source, where the only stratum has their sums
     """
 
     strata: tuple[tuple[float, FloatArray], ...]
     differing: float
     resampled: bool = True
+    units: str = "queries"
+    sizes: FloatArray | None = None
 
     @classmethod
     def of(cls, values: FloatArray) -> Sample:
         """The queries of one data set."""
         return cls(((1.0, values),), effective_number(values))
 
+    @classmethod
+    def of_sources(cls, sums: FloatArray, sizes: FloatArray) -> Sample:
+        """The sources of one data set: sums of values, and numbers of queries, both (n_sources,)."""
+        apart = np.round(sums - sizes * (sums.sum() / sizes.sum()), 12)
+        return cls(((1.0, sums),), effective_number(apart), units="sources", sizes=sizes)
+
     @property
-    def queries(self) -> int:
-        """Queries of the smallest set that is compared, all strata of a set together."""
+    def smallest(self) -> int:
+        """Units of the smallest set that is compared, all strata of a set together."""
         sides = [sum(len(x) for w, x in self.strata if (w > 0) == side) for side in (True, False)]
         return min(n for n in sides if n) if any(sides) else 0
 
@@ -137,15 +150,13 @@ class Sample:
     def lacks(self, level: float, rules: Rules) -> str:
         """What is missing for an interval at ``level``, in words; empty if nothing is."""
         needed = rules.needed(level)
-        if self.queries < needed:
-            return f"too few queries: {self.queries}, and {needed} are needed at this level"
+        if self.smallest < needed:
+            return f"too few {self.units}: {self.smallest}, and {needed} are needed at this level"
         if self.differing == 0:
-            return f"no spread: all {self.queries} values are equal"
+            return f"no spread: all {self.smallest} values are equal"
         if self.differing < rules.differing:
-            carry = int(self.differing + 1e-9)
-            return (
-                f"too few queries differ: about {carry} of {self.queries} carry the result, and {rules.differing} must"
-            )
+            carry = f"about {int(self.differing + 1e-9)} of {self.smallest} carry the result"
+            return f"too few {self.units} differ: {carry}, and {rules.differing} must"
         return ""
 
 

@@ -5,7 +5,7 @@ Frames have a row for each method, or other group, query and fit; the column ``f
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -132,28 +132,33 @@ class Values:
     value : (n_queries, n_fits), from (n_queries,) where there is one fit
     query_id : (n_queries,) or one for all; "" where a value belongs to no single query
     fold : (n_queries,) or one for all; the fold in which the query was a test query, "" likewise
+    source : (n_queries,) or one for all; what the query has in common with those of its fold, "" where that is not known
     """
 
     value: FloatArray
     query_id: NDArray[Any]
     fold: NDArray[Any]
+    source: NDArray[Any]
 
-    def __init__(self, value: ArrayLike, query_id: ArrayLike = "", fold: ArrayLike = "") -> None:
+    def __init__(
+        self, value: ArrayLike, query_id: ArrayLike = "", fold: ArrayLike = "", source: ArrayLike = ""
+    ) -> None:
         values = np.asarray(value, dtype=np.float64)
         if values.ndim not in (1, 2):
             raise InputError(f"values are by query, or by query and fit, not of shape {values.shape}")
         named = {"value": values if values.ndim == 2 else values[:, None]}
-        for name, texts in (("query_id", query_id), ("fold", fold)):
+        for name, texts in (("query_id", query_id), ("fold", fold), ("source", source)):
             try:
                 named[name] = np.broadcast_to(np.asarray(texts, dtype=object), len(values))
             except ValueError:
-                raise InputError("values need as many query ids and folds as queries") from None
+                raise InputError("values need as many query ids, folds and sources as queries") from None
         vars(self).update(named)
 
     @classmethod
     def of(cls, frame: pd.Series | pd.DataFrame) -> Values:
-        """From values by ``query_id`` and ``fold``, with a column for each fit if there are several."""
-        return cls(frame.to_numpy(), *(frame.index.get_level_values(name) for name in ("query_id", "fold")))
+        """From values by ``query_id``, ``fold`` and perhaps ``source``, with a column for each fit if there are several."""
+        known = [name for name in ("query_id", "fold", "source") if name in frame.index.names]
+        return cls(frame.to_numpy(), **{name: frame.index.get_level_values(name) for name in known})
 
 
 def cube(values: pd.DataFrame, by: Sequence[str], measure: str) -> tuple[pd.DataFrame, pd.Index[str], FloatArray]:
@@ -205,6 +210,17 @@ def observe(claims: Iterable[Claim], values: pd.DataFrame, own: Observations) ->
     return {name: contrasts for name, contrasts in (compared | own).items() if contrasts}
 
 
+def with_sources(observations: Observations, source: Mapping[str, str]) -> Observations:
+    """Observations with the source of every query; values that belong to no single query stay as they are."""
+    return {
+        claim: {
+            name: Values(of.value, of.query_id, of.fold, [source.get(query, "") for query in of.query_id])
+            for name, of in contrasts.items()
+        }
+        for claim, contrasts in observations.items()
+    }
+
+
 def check_observations(table: pa.Table) -> Observations:
     """Values of checks of an implementation, from a table of check, fold and value."""
     checks = table.to_pandas().groupby("check", sort=False)
@@ -212,14 +228,17 @@ def check_observations(table: pa.Table) -> Observations:
 
 
 def observations_table(observations: Observations) -> pa.Table:
-    """The artifact ``observations``: claim, contrast, fold, query_id, fit, value."""
+    """The artifact ``observations``: claim, contrast, fold, query_id, fit, value; source where one is known."""
     schema = SHAPES["observations"].schema({})
+    of_query = ["fold", "query_id"]
+    if any(source for contrasts in observations.values() for of in contrasts.values() for source in of.source):
+        schema, of_query = schema.append(pa.field("source", pa.string())), [*of_query, "source"]
     parts = [schema.empty_table()]
     for claim, contrasts in observations.items():
         for name, values in contrasts.items():
             n, fits = values.value.shape
             columns: dict[str, Any] = {"claim": [claim] * (n * fits), "contrast": [name] * (n * fits)}
-            columns |= {"fold": values.fold.repeat(fits), "query_id": values.query_id.repeat(fits)}
+            columns |= {of: vars(values)[of].repeat(fits) for of in of_query}
             columns |= {"fit": np.tile(np.arange(fits), n), "value": values.value.ravel()}
             parts.append(pa.table(columns, schema))
     return pa.concat_tables(parts).combine_chunks()
@@ -231,12 +250,15 @@ def load_observations(table: pa.Table) -> Observations:
     Raises `InputError` if a query lacks a fit: a mean over other fits for every query would mix the two sources of spread.
     """
     contrasts: Observations = {}
-    for (claim, name), rows in table.to_pandas().groupby(["claim", "contrast"], sort=False):
-        values = Values(rows["value"], rows["query_id"], rows["fold"])
+    frame = table.to_pandas()
+    frame = frame if "source" in frame else frame.assign(source="")
+    for (claim, name), rows in frame.groupby(["claim", "contrast"], sort=False):
+        values = Values(rows["value"], rows["query_id"], rows["fold"], rows["source"])
         if rows["fit"].any():
-            by_fit = rows.pivot(index=["query_id", "fold"], columns="fit", values="value")
+            of_query = ["query_id", "fold", "source"]
+            by_fit = rows.pivot(index=of_query, columns="fit", values="value")
             if by_fit.size != len(rows):
                 raise InputError(f"{claim}, {name}: a query has fewer fits than others", fix="give one of every fit")
-            values = Values.of(by_fit.loc[[*rows[["query_id", "fold"]].drop_duplicates().itertuples(index=False)]])
+            values = Values.of(by_fit.loc[[*rows[of_query].drop_duplicates().itertuples(index=False)]])
         contrasts.setdefault(claim, {})[name] = values
     return contrasts

@@ -24,6 +24,7 @@ from qdrank.queries.recipe import Recipe, topics_of
 from qdrank.rankers import RANKERS
 from qdrank.rankers.base import QueryRanker
 from qdrank.rankers.documents import DocumentView
+from qdrank.rankers.searcher import Searcher
 from qdrank.rankers.state import from_state_table, state_table
 from qdrank.store import read, write
 
@@ -149,8 +150,8 @@ class ServedRuns(ServedRanker):
     tags: tuple[str, ...]
 
 
-def write_ranker(path: str | os.PathLike[str], ranker: Any) -> None:
-    """Store a `ServedRanker` or a first stage: the artifact ``rankers``."""
+def write_ranker(path: str | os.PathLike[str], ranker: ServedRanker | Searcher) -> None:
+    """Store a ranker or a first stage: the artifact ``rankers``."""
     write(path, "rankers", state_table(ranker))
 
 

@@ -88,7 +88,7 @@ _SHARED = [
         "topics",
         {"query_id": _TEXT, "part": _TEXT, "text": _TEXT, "type": _TEXT, "query_columns": NUMBERS},
         nullable=frozenset({"text", "type"}),
-        optional={"run_scores": NUMBERS},
+        optional={"source": _TEXT, "run_scores": NUMBERS},
     ),
     # train_index numbers the training queries of a fold; neighbours refer to it. -1 outside the training part.
     Shape(
@@ -158,6 +158,7 @@ _SHARED = [
     Shape(
         "observations",
         {"claim": _TEXT, "contrast": _TEXT, "fold": _TEXT, "query_id": _TEXT, "fit": pa.int64(), "value": _NUMBER},
+        optional={"source": _TEXT},
     ),
     # Verdicts on claims: qdrank.evaluation.verdicts says how they are made.
     Shape(

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from qdrank.evaluation.deciding import decide
-from qdrank.evaluation.values import observations_table, observe
+from qdrank.evaluation.values import observations_table, observe, with_sources
 from qdrank.figures.tables import write_table, write_tables
 from qdrank.figures.verdicts import FOLDED, readable
 from qdrank.registry import loaded
-from qdrank.store import write
+from qdrank.store import read, write
 from qdrank.studies.making import Shown, made
 
 
@@ -42,11 +42,15 @@ def gather_observations(
 ) -> None:
     """Write the observations of claims, and the verdicts on them.
 
-    ``claims`` declares them with ``budget``, ``make`` gathers what decides them; ``world`` names a simulated data set, ``shown``
+    ``files["sources"]`` has the artifact ``topics`` where folds are by source. ``claims`` declares them with ``budget``, ``make`` gathers what decides them; ``world`` names a simulated data set, ``shown``
     is as in `Shown`.
     """
     declaration = loaded(claims)(budget)
     observations = observe(declaration, *made(make, files, Shown(dataset, **shown)))
+    for topics in files["sources"]:
+        table = read(topics, "topics")
+        source = dict(zip(table.column("query_id").to_pylist(), table.column("source").to_pylist(), strict=True))
+        observations = with_sources(observations, source)
     write(out["observations"], "observations", observations_table(observations))
     table = decide(declaration, {dataset: observations}, dataset=dataset, world=world)
     forms = {form: path for form, path in out.items() if form != "observations"}

@@ -184,6 +184,7 @@ def _topics_table(collection: Collection, kept: IntArray, parts: list[str | None
         text=[query.text for query in asked],
         types=[query.type for query in asked],
         columns=columns.astype(np.float32),
+        source=[query.source for query in asked] if asked and asked[0].source is not None else None,
     )
 
 

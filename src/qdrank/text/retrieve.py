@@ -189,14 +189,16 @@ def parts_of(collection: Collection, *, folds: int | None = None, seed: int = 0)
     """Part of each query, None for a query without judgments, which belongs to no part.
 
     ``folds``: number of rotating parts S1, S2 ... drawn with ``seed``. Without it, the collection's own split (train, dev
-    read as vali, test) if it has one, else five parts.
+    read as vali, test) if it has one, else five parts. Parts that are drawn keep the queries of one source together.
     """
     judged = np.bincount(collection.qrels.query, minlength=len(collection.queries)) > 0
     with_judgments = [query for query, known in zip(collection.queries, judged, strict=True) if known]
     splits = {query.split for query in with_judgments}
     if folds is None and None not in splits:
         return [_part(query.split) if known else None for query, known in zip(collection.queries, judged, strict=True)]
-    parts = assign_parts([query.query_id for query in with_judgments], seed=seed, n_parts=folds or 5)
+    source = {query.query_id: query.source for query in with_judgments if query.source is not None}
+    names = [query.query_id for query in with_judgments]
+    parts = assign_parts(names, seed=seed, n_parts=folds or 5, source=source or None)
     return [parts.get(query.query_id) for query in collection.queries]
 
 

@@ -289,6 +289,16 @@ class Figures(Section):
     dpi: Annotated[int, Field(ge=50, le=1200)] = Field(default=150, description="Resolution of png.")
 
 
+_Folds = list[Literal["fold1", "fold2", "fold3", "fold4", "fold5"]]
+_FIVE: _Folds = ["fold1", "fold2", "fold3", "fold4", "fold5"]
+
+
+class FoldsBySource(Section):
+    """Folds that keep the queries of one source together."""
+
+    by: Literal["source"] = Field(description="Data sets with known sources; the parts of the others stay.")
+
+
 class Settings(Section):
     """What the library knows of a configuration by name; every study adds a section (`WholeSettings`)."""
 
@@ -310,10 +320,10 @@ class Settings(Section):
     own: dict[DatasetName, OwnDataset] = Field(
         default_factory=_control, description="Your own data sets by name; config/README.md shows one of each kind."
     )
-    folds: list[Literal["fold1", "fold2", "fold3", "fold4", "fold5"]] = Field(
-        default=["fold1", "fold2", "fold3", "fold4", "fold5"],
-        min_length=1,
-        description="Folds to run; a data set with one fixed split has fold1 only.",
+    folds: Annotated[_Folds, Field(min_length=1)] | FoldsBySource = Field(
+        default=_FIVE,
+        description="Folds to run; a data set with one fixed split has fold1 only. Or {by: source}: all of them, with queries of "
+        "one source in one fold where sources are known and parts are drawn; verdicts then count sources.",
     )
     seed: Annotated[int, Field(ge=0)] = Field(default=1, description="Seed of everything random.")
     refits: PositiveInt = Field(
@@ -347,8 +357,8 @@ class Settings(Section):
 
     @field_validator("datasets", "folds", "studies")
     @classmethod
-    def _no_repeats(cls, names: list[str] | None) -> list[str] | None:
-        if names and len(set(names)) < len(names):
+    def _no_repeats(cls, names: Any) -> Any:
+        if isinstance(names, list) and len(set(names)) < len(names):
             raise ValueError("each name may be listed once")
         return names
 

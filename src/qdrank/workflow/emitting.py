@@ -174,7 +174,7 @@ class _Emitter:
         return EmittedRule(
             name=f"claim_{study.short}",
             says=f"Verdicts on the claims of {study.paper}, and the values behind them.",
-            input=self.files.of_output(study, study.observations),
+            input={**self.files.of_output(study, study.observations), "sources": self.files.sources},
             output={
                 **table_outputs(study.observations.id, study.paper, "claims"),
                 "observations": f"{_DATA}{study.short}/observations.parquet",

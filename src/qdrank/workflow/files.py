@@ -134,7 +134,7 @@ class Files:
         dataset = self.run.dataset(wildcards)
         if dataset.registered:
             return f"resources/downloads/{dataset.name}.json"
-        return [local(path) for path in dataset.files.values()]
+        return [local(path) for path in (*dataset.files.values(), *filter(None, [dataset.source_file]))]
 
     def collection(self, wildcards: Any) -> str | list[str]:
         """Files of a text collection: the list of what was fetched, or all files in the user's folder."""
@@ -143,7 +143,13 @@ class Files:
             return self.features(wildcards)
         if dataset.options["like"] == "irds":  # the digests of its files are fixed
             return []
-        return [local(str(path)) for path in sorted(Path(dataset.options["folder"]).rglob("*")) if path.is_file()]
+        paths = sorted(str(path) for path in Path(dataset.options["folder"]).rglob("*") if path.is_file())
+        return [local(path) for path in (*paths, *filter(None, [dataset.source_file]))]
+
+    def sources(self, wildcards: Any) -> list[str]:
+        """What says of which source each query is, where folds go by it."""
+        by_source = "sources" in self.run.dataset(wildcards).options
+        return [f"results/{wildcards.dataset}/topics.parquet"] if by_source else []
 
     def collection_of_text(self, wildcards: Any) -> str | list[str]:
         """The same, for jobs that take any data: nothing where they are no raw text."""

@@ -7,6 +7,7 @@ from typing import Annotated, ClassVar, Literal, Self, get_args
 
 from pydantic import AfterValidator, Field, field_validator, model_validator
 
+from qdrank.datasets.sources import SourceRule
 from qdrank.sections import PositiveInt, Section
 
 _HELD_BACK = (
@@ -27,7 +28,17 @@ class OwnData(Section):
     )
 
 
-class FeatureFiles(OwnData):
+class GivenData(OwnData):
+    """What an entry of every kind but the simulated one may say."""
+
+    sources: SourceRule | None = Field(
+        default=None,
+        description="Which queries are of one source: {file: PATH}, a query and its source on each line; {blocks: 20}, so many "
+        "consecutive queries; {shared: 1}, queries with a common document of this grade. For folds: {by: source}.",
+    )
+
+
+class FeatureFiles(GivenData):
     """Own data as LETOR text."""
 
     kind: Literal["letor"] = Field(description="LETOR text: label qid:N 1:v 2:v ... #docid = X")
@@ -59,7 +70,7 @@ class FeatureFiles(OwnData):
         return files
 
 
-class RunFiles(OwnData):
+class RunFiles(GivenData):
     """Own data as the runs of search engines, with judgments."""
 
     kind: Literal["runs"] = Field(
@@ -103,7 +114,7 @@ class RunFiles(OwnData):
         return self
 
 
-class TextCollection(OwnData):
+class TextCollection(GivenData):
     """Own data as a text collection in BEIR form."""
 
     kind: Literal["beir"] = Field(description="corpus.jsonl, queries.jsonl and qrels/*.tsv in one folder.")
@@ -121,7 +132,7 @@ def _known_encoding(name: str) -> str:
 Encoding = Annotated[str, AfterValidator(_known_encoding)]
 
 
-class SmartCollection(OwnData):
+class SmartCollection(GivenData):
     """Own data as a text collection in SMART form."""
 
     kind: Literal["smart"] = Field(description="SMART form, as CACM has it: .I, .T, .W in documents and queries.")
@@ -141,7 +152,7 @@ class SmartCollection(OwnData):
     encoding: Encoding = Field(default="utf-8", description="Encoding of documents and queries, such as latin-1.")
 
 
-class TrecCollection(OwnData):
+class TrecCollection(GivenData):
     """Own data as a text collection in TREC form."""
 
     RENAMED: ClassVar = {"parts": "topic_fields"}
@@ -160,7 +171,7 @@ class TrecCollection(OwnData):
     encoding: Encoding = Field(default="utf-8", description="Encoding of documents and topics, such as latin-1.")
 
 
-class IrDatasetsCollection(OwnData):
+class IrDatasetsCollection(GivenData):
     """Own data as a collection that ir_datasets knows."""
 
     kind: Literal["irds"] = Field(

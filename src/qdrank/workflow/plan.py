@@ -19,8 +19,8 @@ from qdrank.studies import STUDIES
 from qdrank.workflow.config import Settings
 from qdrank.workflow.own_data import (
     FeatureFiles,
+    GivenData,
     IrDatasetsCollection,
-    OwnData,
     RunFiles,
     SimulatedVariant,
     SmartCollection,
@@ -55,6 +55,12 @@ class PlannedDataset:
     def kinds(self) -> set[str]:
         """Its kind, and ``runs`` if it is made of the runs of search engines, real or simulated."""
         return {self.kind, "runs"} if self.options.get("like", self.name) in ("runs", "two-runs") else {self.kind}
+
+    @property
+    def source_file(self) -> str | None:
+        """File that says of which source each query is, where folds go by it."""
+        path: str | None = self.options.get("sources", {}).get("file")
+        return path
 
 
 #: More jobs per fold do not pay off: each reads the documents and trains Single again.
@@ -123,6 +129,9 @@ def plan(settings: Settings, folders: Sequence[str | Path] = ()) -> Plan:
     for name in settings.datasets:
         if name in settings.own:
             dataset = _planned_own_data(name, settings, folders)
+            rule = getattr(settings.own[name], "sources", None)
+            sources = _by_source(rule, settings, partial(_path, settings=settings, folders=folders))
+            dataset = replace(dataset, options={**dataset.options, **sources})
             _refuse_missing_files(dataset)
         elif name in known:
             dataset = _registered(known[name], settings)
@@ -204,6 +213,8 @@ def _refuse_unknown_datasets(settings: Settings, known: Iterable[str]) -> None:
 
 
 def _refuse_missing_files(dataset: PlannedDataset) -> None:
+    if (path := dataset.source_file) and not os.path.isfile(path):
+        raise InputError(f"own.{dataset.name}.sources.file: no such file", found=path, fix="correct the path")
     for part, path in dataset.files.items():
         if not os.path.isfile(path):
             what = "no such file"
@@ -239,6 +250,7 @@ def _registered(entry: table.Dataset, settings: Settings) -> PlannedDataset:
     options: dict[str, Any] = {"seed": settings.seed} if entry.kind == "simulated" else {}
     if entry.kind == "text":
         options = {"like": entry.name, "folder": str(download_folder(entry))}
+        options |= _by_source(entry.sources, settings)
     if entry.kind in ("letor", "agg"):
         options = {
             "reference": entry.reference_feature,
@@ -259,6 +271,14 @@ def _registered(entry: table.Dataset, settings: Settings) -> PlannedDataset:
         options=options,
         n_queries=entry.n_queries,
     )
+
+
+def _by_source(rule: table.SourceRule | None, settings: Settings, at: Callable[[str], str] = str) -> dict[str, Any]:
+    """The option ``sources``, where folds are by source and it is known what the sources are."""
+    if rule is None or isinstance(settings.folds, list):
+        return {}
+    known = rule.model_dump(exclude_none=True)
+    return {"sources": known | ({"file": at(rule.file)} if rule.file else {})}
 
 
 def _planned_own_data(name: str, settings: Settings, folders: Sequence[str | Path]) -> PlannedDataset:
@@ -326,7 +346,7 @@ def _with_files(
     bare: PlannedDataset, section: SmartCollection | TrecCollection, files: Mapping[str, Any]
 ) -> PlannedDataset:
     """A text collection of several files; ``files`` are those of each key of its section."""
-    form = section.model_dump(exclude={*OwnData.model_fields, "kind", *files})
+    form = section.model_dump(exclude={*GivenData.model_fields, "kind", *files})
     return replace(bare, files=_named(files), options={"like": section.kind, "files": dict(files), "form": form})
 
 
@@ -374,5 +394,6 @@ def _path(path: str, settings: Settings, folders: Sequence[str | Path]) -> str:
 
 
 def _wanted(folds: tuple[str, ...], settings: Settings) -> tuple[str, ...]:
-    wanted = tuple(fold for fold in folds if fold in settings.folds)
-    return wanted or folds[:1]
+    if not isinstance(settings.folds, list):
+        return folds
+    return tuple(fold for fold in folds if fold in settings.folds) or folds[:1]

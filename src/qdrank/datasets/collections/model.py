@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from qdrank.datasets.origins import sources_of
 from qdrank.errors import InputError
 from qdrank.layout import IntArray
 
@@ -78,12 +79,14 @@ class Document:
 
 @dataclass(frozen=True)
 class Query:
-    """One query: its text, its kind and its split where the collection knows them."""
+    """One query: its text, its kind, split and source where they are known, and its place in the file, from 0."""
 
     query_id: str
     text: str
     type: str | None = None
     split: str | None = None
+    source: str | None = None
+    place: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,6 +131,15 @@ def judged_queries_of(collection: Collection) -> list[Query]:
     return [collection.queries[row] for row in np.unique(collection.qrels.query)]
 
 
+def with_sources(collection: Collection, rule: Mapping[str, Any]) -> Collection:
+    """The collection with the source of every query, by a rule of `qdrank.datasets.origins.sources_of`."""
+    in_order = [query.query_id for query in sorted(collection.queries, key=lambda query: query.place)]
+    pairs = zip(*(column.tolist() for column in vars(collection.qrels).values()), strict=True)
+    named = [(collection.queries[query].query_id, str(document), grade) for query, document, grade in pairs]
+    source = sources_of(rule, in_order, named)
+    return replace(collection, queries=[replace(one, source=source[one.query_id]) for one in collection.queries])
+
+
 #: What publishers count, and what notes call it.
 READ = {
     "collection": "documents read",
@@ -161,7 +173,8 @@ def assemble(
     `InputError` if there are no documents or queries, or no judgment fits them, or two judgments of one pair differ.
     """
     table = _documents(documents, book, file)
-    asked = sorted(queries, key=lambda query: query.query_id)
+    placed = (replace(query, place=place) for place, query in enumerate(queries))
+    asked = sorted(placed, key=lambda query: query.query_id)
     for count, what, place in ((len(table), "documents", file), (len(asked), "queries", queries_in or file)):
         if not count:
             raise InputError(f"no {what}", file=place, fix="check the file: it is empty, or not the one that was meant")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from qdrank.datasets.collections import COLLECTIONS
-from qdrank.datasets.collections.model import Collection
+from qdrank.datasets.collections.model import Collection, with_sources
 from qdrank.datasets.collections.smart import FORMS, SmartForm
 
 
@@ -17,6 +17,7 @@ def read_collection(
     *,
     files: Mapping[str, Any] | None = None,
     form: Mapping[str, Any] | None = None,
+    sources: Mapping[str, Any] | None = None,
 ) -> Collection:
     """Read a collection.
 
@@ -25,6 +26,7 @@ def read_collection(
     like : one of the registry's by name, or a form: beir, irds, smart, trec
     folder : of the files of a registered collection, of one in BEIR form, or of ir_datasets
     files, form : of the user's own collection in SMART or TREC form: its files, and how they are written; for ir_datasets the id
+    sources : which queries are of one source (`qdrank.datasets.origins.sources_of`), where folds keep them together
     """
     if files is not None and like == "smart":
         documents = tuple(files["documents"])
@@ -37,4 +39,4 @@ def read_collection(
         collection = COLLECTIONS["smart"](Path(folder), like)
     else:
         collection = COLLECTIONS[like](Path(folder), **(form or {}))
-    return collection
+    return with_sources(collection, sources) if sources else collection

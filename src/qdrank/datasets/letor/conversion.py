@@ -16,6 +16,7 @@ from qdrank.ahead import in_order
 from qdrank.datasets.folds import assign_parts, fold_names
 from qdrank.datasets.judged import Judged, judged_table
 from qdrank.datasets.letor.reader import MAX_LABEL, Chunk, Ledger, letor_form, read_letor
+from qdrank.datasets.origins import sources_of
 from qdrank.datasets.textfiles import blocks
 from qdrank.errors import AnyPath, InputError
 from qdrank.jobs import threads_given
@@ -36,6 +37,7 @@ def import_letor(
     max_label: int = MAX_LABEL,
     seed: int = 0,
     n_parts: int = 5,
+    sources: Mapping[str, Any] | None = None,
 ) -> None:
     """Stream LETOR text into the artifact ``judged`` at ``out``; nothing is written if a row is wrong.
 
@@ -45,7 +47,7 @@ def import_letor(
         S``n_parts`` by a permutation drawn with ``seed`` (the names of the queries are read first)
     out : the artifact
     n_features, sparse, missing, max_label : as in `read_letor`, the same for all files
-    seed, n_parts : for one file without parts
+    seed, n_parts, sources : for one file without parts; ``sources`` says which queries stay together (`sources_of`)
     """
     parts = dict(files) if isinstance(files, Mapping) else {"": files}
     form = letor_form(list(parts.values()), n_features=n_features, sparse=sparse)
@@ -54,7 +56,7 @@ def import_letor(
         fold_names(parts)  # the parts must make folds
         part_of: dict[str, str] = {}
     else:
-        part_of = _assigned(files, parts, options, seed=seed, n_parts=n_parts)
+        part_of = _assigned(files, parts, options, seed=seed, n_parts=n_parts, sources=sources)
     tables = (
         _table(chunk, [part_of.get(name, part) for name in chunk.query_id]) for part, chunk in _chunks(parts, options)
     )
@@ -66,11 +68,17 @@ def import_letor(
 
 
 def _assigned(
-    file: AnyPath, parts: Mapping[str, AnyPath], options: Mapping[str, Any], *, seed: int, n_parts: int
+    file: AnyPath,
+    parts: Mapping[str, AnyPath],
+    options: Mapping[str, Any],
+    *,
+    sources: Mapping[str, Any] | None,
+    **drawn: int,
 ) -> dict[str, str]:
     """Part of each query of one file without parts."""
     try:
-        return assign_parts(_query_ids(file), seed=seed, n_parts=n_parts)
+        names = _query_ids(file)
+        return assign_parts(names, source=sources_of(sources, names) if sources else None, **drawn)
     except InputError:
         for _ in _chunks(parts, options):  # a faulty row may be why there are too few queries: report it first
             pass

@@ -14,6 +14,7 @@ from qdrank.datasets.columns import columns_table, topics_table
 from qdrank.datasets.folds import assign_parts, fold_names, roles
 from qdrank.datasets.importing import Notes, refuse_unusable
 from qdrank.datasets.judged import Judged
+from qdrank.datasets.origins import sources_of
 from qdrank.datasets.runs.joined import judged_runs
 from qdrank.datasets.runs.model import COLUMNS, Qrels, alone
 from qdrank.datasets.runs.reading import is_json, read_all_runs, read_qrels
@@ -78,29 +79,41 @@ def _rows(path: AnyPath, what: str, fix: str) -> Iterator[tuple[str, bytes]]:
         yield name, words[1].strip()
 
 
-def read_judgments(files: Mapping[str, AnyPath], *, seed: int, n_parts: int = 5) -> tuple[Qrels, dict[str, str]]:
-    """Judgments, and the part of every judged query.
+def read_judgments(
+    files: Mapping[str, AnyPath], *, seed: int, n_parts: int = 5, sources: Mapping[str, Any] | None = None
+) -> tuple[Qrels, dict[str, str], dict[str, str] | None]:
+    """Judgments, the part of every judged query and, with a rule on ``sources`` (`sources_of`), its source.
 
     Parameters
     ----------
     files : ``qrels``, or ``qrels.train``, ``qrels.dev`` and ``qrels.test``: a fixed split. With ``folds``, lines of a query and its
         part (S1, S2, S3 and so on, or train, vali and test) decide
-    seed, n_parts : without either, the queries are put into ``n_parts`` parts that rotate
+    seed, n_parts : without either, the queries are put into ``n_parts`` parts that rotate, those of one source together
     """
-    if "qrels" not in files:
-        return _split({name: read_qrels(files[f"qrels.{name}"]) for name in SPLIT}, files)
-    qrels = read_qrels(files["qrels"])
+    split = "qrels" not in files
+    if split:
+        qrels, part = _split({name: read_qrels(files[f"qrels.{name}"]) for name in SPLIT}, files)
+    else:
+        qrels, part = read_qrels(files["qrels"]), {}
     known = list(qrels.by_query)
-    if "folds" not in files:
+    judged = zip(*(getattr(qrels, name).tolist() for name in _COLUMNS), strict=True)
+    source = sources_of(sources, known, list(judged)) if sources else None
+    if "folds" in files:
+        part = _parts_of_file(files["folds"], known)
+    elif not split:
         with placed(files["qrels"]):
-            return qrels, assign_parts(known, seed=seed, n_parts=n_parts)
-    part = {name: SPLIT.get(split, split) for name, split in read_groups(files["folds"]).items()}
+            part = assign_parts(known, seed=seed, n_parts=n_parts, source=source)
+    return qrels, part, source
+
+
+def _parts_of_file(path: AnyPath, known: Sequence[str]) -> dict[str, str]:
+    part = {name: SPLIT.get(split, split) for name, split in read_groups(path).items()}
     if lacking := [name for name in known if name not in part]:
         fix = "give every judged query a line: query part"
-        raise InputError(f"{len(lacking)} judged queries have no part", file=files["folds"], found=lacking[0], fix=fix)
-    with placed(files["folds"]):
+        raise InputError(f"{len(lacking)} judged queries have no part", file=path, found=lacking[0], fix=fix)
+    with placed(path):
         fold_names(part.values())
-    return qrels, part
+    return part
 
 
 def _split(parts: Mapping[str, Qrels], files: Mapping[str, AnyPath]) -> tuple[Qrels, dict[str, str]]:
@@ -128,7 +141,13 @@ def import_runs(files: Mapping[str, AnyPath], out: Mapping[str, AnyPath], **opti
 
 
 def read_as_data(
-    files: Mapping[str, AnyPath], *, seed: int, reference: str | None = None, max_label: int = 4, n_parts: int = 5
+    files: Mapping[str, AnyPath],
+    *,
+    seed: int,
+    reference: str | None = None,
+    max_label: int = 4,
+    n_parts: int = 5,
+    sources: Mapping[str, Any] | None = None,
 ) -> tuple[dict[str, pa.Table], Notes]:
     """Runs and judgments as the tables ``judged``, ``columns`` and ``topics``, and notes on them.
 
@@ -136,11 +155,11 @@ def read_as_data(
     ----------
     files : the judgments and parts (`read_judgments`), the runs under any names that begin with ``runs``, and, if there are,
         ``queries`` (their texts) and ``vectors``, which become the query columns
-    seed, n_parts : for parts that rotate
+    seed, n_parts, sources : for parts that rotate; ``sources`` says which queries stay together (`sources_of`)
     reference : tag of the run that ranks like BM25; by default the run with the highest MAP on the training queries of the first fold
     max_label : highest grade
     """
-    qrels, part = read_judgments(files, seed=seed, n_parts=n_parts)
+    qrels, part, source = read_judgments(files, seed=seed, n_parts=n_parts, sources=sources)
     runs = read_all_runs([path for name, path in files.items() if name.startswith("runs")])
     with placed(_joined(files, "runs", "qrels")):
         made = judged_runs(runs, qrels, part, max_label=max_label)
@@ -159,7 +178,14 @@ def read_as_data(
     tables = {
         "judged": judged.to_table(),
         "columns": columns_table(made.names, number),
-        "topics": topics_table(names, judged.part, text=words, columns=vectors, run_scores=made.scores),
+        "topics": topics_table(
+            names,
+            judged.part,
+            text=words,
+            columns=vectors,
+            run_scores=made.scores,
+            source=[source[name] for name in names] if source else None,
+        ),
     }
     known = [("queries with a text", f"{sum(map(bool, words)):,} of {len(names):,}")] if words else []
     known += [("numbers in the vector of a query", f"{vectors.shape[1]:,}")] if vectors is not None else []
