@@ -14,12 +14,12 @@ from pathlib import Path
 
 import numpy as np
 
+from qdrank.datasets.collections.reading import read_collection
 from qdrank.jobs import seconds
 from qdrank.text.encoder import Encoder, batches
 from qdrank.text.encoder_form import encoder_form
 from qdrank.text.encoder_search import search
 from qdrank.text.encoder_vectors import Vectors
-from qdrank.text.extract import read_collection
 
 WIDTH, BLOCK = 384, 1 << 15
 

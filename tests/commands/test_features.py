@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from qdrank.cli import main
+from qdrank.datasets.collections.reading import read_collection
 from qdrank.datasets.judged import Judged
 from qdrank.datasets.letor.reader import load_letor
 from qdrank.datasets.runs.model import system_runs
@@ -20,7 +21,7 @@ from qdrank.rankers.reference import OneFeature
 from qdrank.rankers.served import ServedRanker, write_ranker
 from qdrank.rankers.stages import REFERENCE, RETRIEVERS
 from qdrank.store import read, write
-from qdrank.text.extract import read_collection, text_settings
+from qdrank.text.extract import text_settings
 from qdrank.text.index import analyse_queries, build_index, count_matrix
 from qdrank.text.judged import judged_text
 from qdrank.text.retrieve import retrieve

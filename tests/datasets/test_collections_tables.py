@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qdrank.datasets.collections.beir import read_scifact
+from qdrank.datasets.collections.reading import read_collection
 from qdrank.datasets.collections.smart import read_time
 from qdrank.errors import InputError
-from qdrank.text.extract import read_collection
 
 TIME = {
     "TIME.ALL": "*TEXT 017 01/04/63 PAGE 020\r\n\r\nTHE ALLIES\r\n\r\nAFTER NASSAU\r\n*TEXT 018 X\nRUSSIA\n*STOP\nrest\n",

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from qdrank.datasets.collections.reading import read_collection
 from qdrank.datasets.folds import assign_parts
 from qdrank.datasets.importing import import_features
 from qdrank.datasets.judged import load_judged
@@ -18,7 +19,7 @@ from qdrank.datasets.runs.dataset import import_runs
 from qdrank.datasets.sources import load
 from qdrank.errors import InputError
 from qdrank.store import read
-from qdrank.text.extract import extract_features, read_collection
+from qdrank.text.extract import extract_features
 from qdrank.text.retrieve import parts_of
 from qdrank.workflow.config import Text
 from qdrank.workflow.config_files import resolve

@@ -22,6 +22,7 @@ from qdrank.text.encoder_form import encoder_form
 from qdrank.text.encoder_vectors import load_vectors, text_vectors
 from qdrank.text.encoding import encoded, gather_vectors, kept_vectors, texts_of, write_shard
 from qdrank.text.first_runs import first_runs
+from qdrank.workflow.provenance import code_modules
 
 TITLES = ["zebra", "", "piano", "", "river", "tiger"]
 BODIES = ["lion tiger", "lion lion", "violin", "cello cello", "", "zebra river"]
@@ -87,6 +88,12 @@ def test_kept_vectors_are_made_once(folder, tmp_path, monkeypatch):
     other = Encoder(encoder_form(folder, queries="lion "))
     kept_vectors(other, COLLECTION, tmp_path / "kept", told.append)
     assert len(told) == 7, "another prompt is another encoder"
+
+
+def test_texts_are_not_encoded_again_where_features_change():
+    covered = code_modules({"call": "qdrank.text.encoding:write_shard"})
+    assert "qdrank.text.encoder" in covered
+    assert not {"qdrank.text.rank_features", "qdrank.text.encoder_search", "qdrank.text.analyser"} & covered
 
 
 def test_shards_change_no_byte(folder, beir, tmp_path, monkeypatch):

@@ -72,7 +72,8 @@ def features_of(data: Path, queries_file: Path, past: int) -> tuple[Judged, pa.T
     """
     source, settings, encoder = study_of(data)
 
-    from qdrank.text.extract import read_collection, text_settings
+    from qdrank.datasets.collections.reading import read_collection
+    from qdrank.text.extract import text_settings
     from qdrank.text.new_queries import new_query_features, read_new_queries
 
     if past < 0:

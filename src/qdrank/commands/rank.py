@@ -125,7 +125,7 @@ def _of_queries(args: argparse.Namespace) -> tuple[Iterator[Batch], pa.Table]:
 
 def _found(args: argparse.Namespace, stage: Searcher) -> Iterator[str]:
     """A TREC run of what a first stage finds for the queries."""
-    from qdrank.text.extract import read_collection
+    from qdrank.datasets.collections.reading import read_collection
     from qdrank.text.new_queries import kept_index, read_new_queries
 
     if args.format != "trec":

@@ -76,8 +76,8 @@ def _entry(dataset: str) -> sources.Dataset | None:
 
 def collection_of(dataset: str, judgments: str | None = None) -> Collection:
     """A registered text collection, fetched, or one in a folder in BEIR's form; what was counted rather than refused is printed."""
+    from qdrank.datasets.collections.reading import read_collection
     from qdrank.datasets.fetching.presence import download_folder
-    from qdrank.text.extract import read_collection
 
     entry, source = _entry(dataset), dict[str, Any](like="beir", folder=dataset)
     if entry is not None:

@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from qdrank.datasets.collections.model import Collection
+from qdrank.datasets.collections.reading import read_collection
 from qdrank.datasets.judged import Judged, TextArray, load_roles, scores_table
 from qdrank.layout import FloatArray
 from qdrank.learners.choose import Choice, ValidationQueries, choice_rows, choose
@@ -23,7 +24,7 @@ from qdrank.rankers.stages import REFERENCE
 from qdrank.rankers.state import state_table
 from qdrank.store import write
 from qdrank.text.bm25 import BM25
-from qdrank.text.extract import read_collection, text_settings
+from qdrank.text.extract import text_settings
 from qdrank.text.feedback import Feedback, expanded_queries
 from qdrank.text.index import AnalysedQueries, FieldIndex, analyse_queries, build_index
 from qdrank.text.judged import TextSettings

@@ -12,13 +12,13 @@ import numpy as np
 import pyarrow as pa
 
 from qdrank.datasets.collections.model import Collection, judged_queries_of
+from qdrank.datasets.collections.reading import read_collection
 from qdrank.errors import AnyPath
 from qdrank.store import open_artifact, read, write, writing
 from qdrank.store.tables import list_column
 from qdrank.text.encoder import Encoder
 from qdrank.text.encoder_form import encoder_form
 from qdrank.text.encoder_vectors import TextVectors, text_vectors
-from qdrank.text.extract import read_collection
 
 #: Texts that are encoded together. Which texts share a block does not depend on the number of jobs.
 BLOCK = 1024
@@ -99,7 +99,7 @@ def write_shard(
     Parameters
     ----------
     shard : number of the share, from 0, and of how many
-    source : arguments of `qdrank.text.extract.read_collection`
+    source : arguments of `qdrank.datasets.collections.reading.read_collection`
     encoder : arguments of `qdrank.text.encoder_form.encoder_form`
     """
     number, total = shard

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from qdrank.datasets.collections import COLLECTIONS
-from qdrank.datasets.collections.model import READ, Collection, Note, read_counts, with_sources
-from qdrank.datasets.collections.smart import FORMS, SmartForm
+from qdrank.datasets.collections.model import READ, Note, read_counts
+from qdrank.datasets.collections.reading import read_collection
 from qdrank.datasets.importing import refuse_unusable
 from qdrank.datasets.judged import Judged, load_judged
 from qdrank.errors import placed
@@ -22,37 +21,6 @@ from qdrank.text.encoder_vectors import load_vectors
 from qdrank.text.judged import TextSettings, write_judged_text
 from qdrank.text.models import OHSUMED, Constants
 from qdrank.text.rank_features import FIRST_STAGE
-
-
-def read_collection(
-    like: str,
-    folder: str | Path = "",
-    *,
-    files: Mapping[str, Any] | None = None,
-    form: Mapping[str, Any] | None = None,
-    sources: Mapping[str, Any] | None = None,
-) -> Collection:
-    """Read a collection.
-
-    Parameters
-    ----------
-    like : one of the registry's by name, or a form: beir, irds, smart, trec
-    folder : of the files of a registered collection, of one in BEIR form, or of ir_datasets
-    files, form : of the user's own collection in SMART or TREC form: its files, and how they are written; for ir_datasets the id
-    sources : which queries are of one source (`qdrank.datasets.origins.sources_of`), where folds keep them together
-    """
-    if files is not None and like == "smart":
-        documents = tuple(files["documents"])
-        collection: Collection = COLLECTIONS["smart"](
-            Path(), SmartForm(**{**files, "documents": documents}, **(form or {}))
-        )
-    elif files is not None:
-        collection = COLLECTIONS[like](**files, **(form or {}))
-    elif like in FORMS:
-        collection = COLLECTIONS["smart"](Path(folder), like)
-    else:
-        collection = COLLECTIONS[like](Path(folder), **(form or {}))
-    return with_sources(collection, sources) if sources else collection
 
 
 def text_settings(options: Mapping[str, Any], seed: int, *, query_vectors: bool = False) -> TextSettings:

@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from qdrank.datasets.collections.model import Collection, JudgedPairs
+from qdrank.datasets.collections.reading import read_collection
 from qdrank.datasets.columns import reference_column
 from qdrank.datasets.judged import Judged, TextArray, load_judged
 from qdrank.layout import FloatArray, IntArray
@@ -31,7 +32,7 @@ from qdrank.store import read, write
 from qdrank.studies.beyond.methods import CONTROL_METHODS, MEASURE, METHODS, SINGLE, TREES
 from qdrank.studies.beyond.options import Options
 from qdrank.studies.running import FoldRun, View
-from qdrank.text.extract import read_collection, text_settings
+from qdrank.text.extract import text_settings
 from qdrank.text.index import analyse_queries, build_index
 from qdrank.text.judged import TextSettings
 from qdrank.text.retrieve import RankedDocuments, find_candidates, missed_documents, retrieve

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from qdrank.datasets.collections.model import Collection
+from qdrank.datasets.collections.reading import read_collection
 from qdrank.datasets.folds import roles
 from qdrank.datasets.simulated.simweb.world import simulate_web
 from qdrank.layout import FloatArray, IntArray
@@ -60,7 +61,7 @@ from qdrank.studies.beyond.retrievers import (
 )
 from qdrank.studies.running import value_rows
 from qdrank.text.encoder_vectors import TextVectors, load_vectors
-from qdrank.text.extract import read_collection, text_settings
+from qdrank.text.extract import text_settings
 from qdrank.text.judged import TextSettings
 from qdrank.text.past_queries import AskedQueries
 from qdrank.text.retrieve import parts_of
