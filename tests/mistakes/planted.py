@@ -93,7 +93,7 @@ def first_job() -> str:
     common: dict[str, Any] = {"options": dataset.options, "title": "mine", "seed": settings.seed}
     common["log"] = lambda *_: None
     if dataset.kind == "text":
-        write_text_features(out, settings=settings.text.model_dump(), published={}, **common)
+        write_text_features({}, out, settings=settings.text.model_dump(), published={}, **common)
     else:
         import_dataset("mine", [], out, files={k: os.fspath(v) for k, v in dataset.files.items()}, **common)
     return "(the data were read)"

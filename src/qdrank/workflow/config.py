@@ -6,11 +6,15 @@ from these models (``qdrank config generate``); a test fails when they drift. Un
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
+    BaseModel,
+    Discriminator,
     Field,
+    Tag,
     ValidationInfo,
     WithJsonSchema,
     create_model,
@@ -299,6 +303,11 @@ class FoldsBySource(Section):
     by: Literal["source"] = Field(description="Data sets with known sources; the parts of the others stay.")
 
 
+def written_as(value: Any) -> str:
+    """How a key is written that takes a plain value or a section: faults are told of that one alone."""
+    return "section" if isinstance(value, Mapping | BaseModel) else "plain"
+
+
 class Settings(Section):
     """What the library knows of a configuration by name; every study adds a section (`WholeSettings`)."""
 
@@ -320,7 +329,10 @@ class Settings(Section):
     own: dict[DatasetName, OwnDataset] = Field(
         default_factory=_control, description="Your own data sets by name; config/README.md shows one of each kind."
     )
-    folds: Annotated[_Folds, Field(min_length=1)] | FoldsBySource = Field(
+    folds: Annotated[
+        Annotated[_Folds, Field(min_length=1), Tag("plain")] | Annotated[FoldsBySource, Tag("section")],
+        Discriminator(written_as),
+    ] = Field(
         default=_FIVE,
         description="Folds to run; a data set with one fixed split has fold1 only. Or {by: source}: all of them, with queries of "
         "one source in one fold where sources are known and parts are drawn; verdicts then count sources.",
@@ -332,7 +344,9 @@ class Settings(Section):
         "widens intervals, the first is served.",
     )
     text: Text = Field(default_factory=Text, description="From raw text to features.")
-    encoder: str | EncoderSection | None = Field(
+    encoder: Annotated[
+        Annotated[str | None, Tag("plain")] | Annotated[EncoderSection, Tag("section")], Discriminator(written_as)
+    ] = Field(
         default=None,
         description="Encoder of raw text: a name of config/encoders.yaml, a folder with prompts, or none. See docs/dense.md.",
     )

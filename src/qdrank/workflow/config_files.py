@@ -23,6 +23,8 @@ from qdrank.workflow.own_data import OWN_KINDS
 
 Source = tuple[str, Mapping[str, Any]]
 _YAML_FIX = "indent with blanks, not tabs, and close every bracket and quote; config/config.yaml has every key"
+#: Steps of a fault's path that are no keys: kinds of data, and which of several types a value has.
+_FORMS = (*OWN_KINDS, "plain", "section", "constrained-int", "str", "int", "float")
 #: A message about a key begins with its path.
 _KEY = re.compile(r"(\w[\w-]*(?:\.[\w-]+)+): ")
 
@@ -92,8 +94,7 @@ def load_yaml(file: str | Path) -> dict[str, Any]:
 
 
 def _fault(fault: Any, sources: Sequence[Source]) -> str:
-    # A kind, or one of several types, is a step of the path, but not a key.
-    path = [str(step) for step in fault["loc"] if step not in (*OWN_KINDS, "constrained-int", "str", "int", "float")]
+    path = [str(step) for step in fault["loc"] if step not in _FORMS]
     where = f"{_origin(path, sources)}: {'.'.join(path)}"
     if fault["type"] == "extra_forbidden":
         return f"{where}: unknown key; {_meant(path, _keys_beside(fault['loc']))}"
@@ -169,8 +170,8 @@ def _schema() -> dict[str, Any]:
 def _below(node: dict[str, Any], step: str, schema: dict[str, Any]) -> dict[str, Any]:
     options = node.get("oneOf", [])
     if options:
-        chosen = node["discriminator"]["mapping"].get(step, options[0]["$ref"])
-        return _deref({"$ref": chosen}, schema)
+        section = next(option["$ref"] for option in options if "$ref" in option)
+        return _deref({"$ref": node.get("discriminator", {}).get("mapping", {}).get(step, section)}, schema)
     inner = node.get("properties", {}).get(step) or _any_key(node)
     return _deref(inner, schema)
 
@@ -268,8 +269,8 @@ def _table_rows(node: dict[str, Any], schema: dict[str, Any], prefix: str) -> li
 def _allowed(node: dict[str, Any], schema: dict[str, Any]) -> str:
     """What a value may be, as text."""
     node = _deref(node, schema)
-    if "anyOf" in node:
-        return " or ".join(_allowed(option, schema) for option in node["anyOf"])
+    if forms := node.get("anyOf") or node.get("oneOf"):
+        return " or ".join(_allowed(option, schema) for option in forms)
     if "enum" in node or "const" in node:
         return ", ".join(f"`{option}`" for option in node.get("enum", [node.get("const")]))
     if node.get("type") == "array":

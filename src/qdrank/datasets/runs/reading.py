@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from qdrank.datasets.runs.contents import JSON, LZ4, of_content, read_content
 from qdrank.datasets.runs.model import Qrels, Run
 from qdrank.datasets.runs.rows import NAME, NUMBER, WORD, Rows, first_row, read_rows
-from qdrank.datasets.runs.tables import read_delimited, read_parquet, separator
+from qdrank.datasets.runs.tables import read_columns, read_delimited, separator
 from qdrank.datasets.textfiles import BROKEN, UTF8_MARK, open_bytes
 from qdrank.errors import AnyPath, InputError
 from qdrank.layout import FloatArray
@@ -147,7 +147,7 @@ def _named(path: AnyPath, what: str) -> list[tuple[Rows, str, str]]:
     """
     head = _head(path)
     if head.startswith(_PARQUET):
-        return [(read_parquet(path, what), "", "")]
+        return [(read_columns(path, what), "", "")]
     if between := separator(head.partition(b"\n")[0]):
         return [(read_delimited(path, between, what), "", "")]
     if head.startswith(LZ4) or JSON.match(head):

@@ -60,7 +60,7 @@ def of_frame(frame: Any, what: str) -> Rows:
     return _signed(listed_rows(query, doc, number, what), what, sign)
 
 
-def read_parquet(path: AnyPath, what: str) -> Rows:
+def read_columns(path: AnyPath, what: str) -> Rows:
     """Rows of a Parquet file."""
     from pyarrow import parquet  # loads more than text needs
 
