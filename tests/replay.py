@@ -45,7 +45,7 @@ INSTEAD = (
     (r"snakemake .*config/letor\.yaml.*", "", "data behind a licence page"),
     (r"snakemake --workflow-profile \S+", DRY, "a cluster"),
     (r"snakemake .*--directory runs/(changed|all) .*", DRY, "over two minutes"),
-    (r"(qdrank (?:rank|export) .*)results/mq2008/(.*)", r"\1results/mine/\2", "data that are not here; your-data.md made some"),
+    (r"(qdrank (?:rank|export|fit) .*)results/mq2008(.*)", r"\1results/mine\2", "data that are not here; your-data.md made some"),
     (r"qdrank retrieve .*|qdrank features .*|qdrank .*(results/nfcorpus|--queries).*", "", "data that are not here"),
 )  # fmt: skip
 

@@ -22,7 +22,7 @@ from qdrank.pages.explorer import explored, specification
 from qdrank.pages.findings import number, sentences, tally
 from qdrank.pages.page import _datasets, index_page
 from qdrank.pages.queries import evenly, query_map
-from qdrank.queries.vectors import PrincipalComponents
+from qdrank.queries.vectors import principal_plane
 from qdrank.registry import loaded
 from qdrank.store import write
 from qdrank.store.tables import list_column
@@ -216,7 +216,7 @@ def test_the_map_of_two_folds_against_a_count_by_hand(tmp_path: Path) -> None:
     assert text[1:3] == [None, "b c"]
     assert len(text[0]) <= 120
     assert text[0].endswith("…")
-    plane = PrincipalComponents(components=2).fit(vectors[:3]).transform(vectors)
+    plane, _ = principal_plane(vectors, np.arange(len(vectors)) < 3)
     np.testing.assert_allclose(np.column_stack([found.column("x"), found.column("y")]), plane, atol=1e-4)
     assert len(query_map(judged, topics, [first, second], [measures], most=2)) == 2
 
