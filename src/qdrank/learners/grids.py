@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-_TREES: dict[str, list[Any]] = {"leaves": [7, 15], "min_leaf": [100, 20], "learning_rate": [0.05]}
+_TREES: dict[str, list[Any]] = {"leaves": [7, 15], "min_leaf": [20], "learning_rate": [0.1]}
 _NDCG: list[Any] = ["ndcg@5/letor4", "ndcg@10/letor4", "ndcg@10/geng"]
 
 GRIDS: dict[str, dict[str, list[Any]]] = {

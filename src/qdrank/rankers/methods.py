@@ -32,11 +32,6 @@ class ClassicMethod:
         return self.learner in AGGREGATORS
 
     @property
-    def refitted(self) -> bool:
-        """Whether it draws at random and is fitted several times."""
-        return self.learner == "lambdamart"
-
-    @property
     def module(self) -> str:
         """Module that holds its code."""
         return LEARNERS.module(self.learner)

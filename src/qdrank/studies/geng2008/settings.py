@@ -9,7 +9,7 @@ from pydantic import Field
 from qdrank.sections import PositiveFloat, PositiveInt, StudySection
 
 TreeGrid = dict[Literal["leaves", "min_leaf", "learning_rate"], list[PositiveInt | PositiveFloat]]
-_TREES: TreeGrid = {"leaves": [7, 15, 31], "min_leaf": [20, 100], "learning_rate": [0.05, 0.1]}
+_TREES: TreeGrid = {"leaves": [7, 15], "min_leaf": [20], "learning_rate": [0.1]}
 
 
 class Geng(StudySection):
@@ -41,8 +41,7 @@ class Geng(StudySection):
     )
     trees: TreeGrid | None = Field(
         default=_TREES,
-        description="LambdaMART: values to choose from, as many combinations as local models have. null leaves it out, "
-        "which saves most of the time on large sets.",
+        description="LambdaMART: values to choose from. null leaves it out, which saves most of the time on large sets.",
     )
     controls: list[Literal["equal", "random"]] = Field(
         default=["equal", "random"],
