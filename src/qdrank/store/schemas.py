@@ -69,6 +69,13 @@ VERDICT_FIGURES = (
 _ESTIMATE = {"contrast": _TEXT, "n": pa.int64(), "mean": _NUMBER, "error": _NUMBER, "differing": _NUMBER}
 _ESTIMATES = pa.list_(pa.struct([pa.field(name, kind, nullable=False) for name, kind in _ESTIMATE.items()]))
 
+#: A value of a query: of a method in a measure, or of a contrast of a claim that is no difference of methods; the other two are
+#: empty. Six digits.
+_OBSERVATION = dict.fromkeys(("method", "measure", "claim", "contrast", "fold", "query_id"), _TEXT) | {
+    "fit": pa.int64(),
+    "value": pa.float32(),
+}
+
 _SHARED = [
     # missed and missed_id, in data made of raw text: grades and names of the relevant documents of a query that are not
     # among its candidates, in the query's first row; empty in the others.
@@ -154,12 +161,9 @@ _SHARED = [
         },
         nullable=frozenset({"text"}),
     ),
-    # The values behind a claim, with the query and the fold of each, so that they can be analysed again.
-    Shape(
-        "observations",
-        {"claim": _TEXT, "contrast": _TEXT, "fold": _TEXT, "query_id": _TEXT, "fit": pa.int64(), "value": _NUMBER},
-        optional={"source": _TEXT},
-    ),
+    # The values behind the verdicts of a study on a data set, and those of a configuration on all of its data sets.
+    Shape("observations", _OBSERVATION, optional={"source": _TEXT}),
+    Shape("findings", {"dataset": _TEXT, **_OBSERVATION}, optional={"source": _TEXT}),
     # Verdicts on claims: qdrank.evaluation.verdicts says how they are made.
     Shape(
         "verdicts",
