@@ -7,9 +7,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from qdrank.evaluation.deciding import stamped, verdicts_table
+from qdrank.evaluation.deciding import stamped, verdicts_table, with_averages
 from qdrank.evaluation.findings import decided_again, write_findings
-from qdrank.evaluation.pooling import with_averages
 from qdrank.figures.tables import write_table
 from qdrank.figures.verdicts import FOLDED, expected_errors, readable, titled, verdicts_overview
 from qdrank.store import write

@@ -34,7 +34,7 @@ def unranked(n_queries: int = 12) -> tuple[np.ndarray, np.ndarray]:
 @pytest.mark.parametrize("seed", [0, 1, 2])
 @pytest.mark.parametrize("name", FEW)
 def test_the_round_is_the_first_of_the_best(name: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("qdrank.learners.classic.trees.STEP", STEP)
+    monkeypatch.setattr("qdrank.learners.trees.STEP", STEP)
     train, (X, y, query) = drawn(2 * seed), drawn(2 * seed + 1)
     grown = "trees" in LEARNERS.module(name)
     patient: dict[str, Any] = {"patience": ROUNDS} if grown else {}
