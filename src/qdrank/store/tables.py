@@ -73,7 +73,7 @@ class ArtifactWriter:
         if self._writer is None:
             raise InputError(f"nothing was written to a {self._shape.name} artifact")
         self._write_row_groups(final=True)
-        about = {} if self._about is None else {_ABOUT: json.dumps(self._about, sort_keys=True).encode()}
+        about = {} if self._about is None else {_ABOUT: json.dumps(self._about).encode()}
         self._writer.add_key_value_metadata({_KIND: self._shape.name.encode(), **about, KEY: BLANK})
         self._writer.close()
 
