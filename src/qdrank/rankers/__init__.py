@@ -25,6 +25,7 @@ RANKERS = Registry(
         "fused-runs": "qdrank.rankers.run_scores:FusedRuns",
         "on-run-scores": "qdrank.rankers.run_scores:OnRunScores",
         "fixed-weights": "qdrank.rankers.run_weights:FixedWeights",
+        "split-weights": "qdrank.rankers.run_weights:SplitWeights",
         "neighbour-weights": "qdrank.rankers.run_weights:NeighbourWeights",
         "predicted-weights": "qdrank.rankers.run_weights:PredictedWeights",
         "margin-weights": "qdrank.rankers.run_weights:MarginWeights",

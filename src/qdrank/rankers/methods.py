@@ -28,7 +28,7 @@ GRIDS: dict[str, dict[str, list[Any]]] = {
     "regression": {"l2": [100.0, 10.0, 1.0, 0.01]},
     "boosted-regression": _TREES,
     "ser": {"C": [0.1, 1.0, 10.0], "theta": [0.25, 0.5, 0.75], "delta": [1.0, 5.0]},
-    "sser": {"gamma": [0.0, 0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0]},
+    "sser": {"gamma": [0.0, 0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0]},
     "bordacount": {"best": ["low"]},
     "cps-kendall": {"l2": [1e-2, 1e-4]},
     "cps-footrule": {"l2": [1e-2, 1e-4]},

@@ -18,7 +18,7 @@ from qdrank.rankers.learned import LearnerRanker, WithQueryVectors
 from qdrank.rankers.local_ranker import LocalRanker
 from qdrank.rankers.one_model import LinearRanker, TreeRanker, WithEvidence
 from qdrank.rankers.run_scores import FusedRuns, OneRun, OnRunScores, count_runs
-from qdrank.rankers.run_weights import FixedWeights, MarginWeights, NeighbourWeights, PredictedWeights
+from qdrank.rankers.run_weights import FixedWeights, MarginWeights, NeighbourWeights, PredictedWeights, SplitWeights
 from qdrank.registry import loaded
 from qdrank.studies.hybrid.methods import BEST, FIXED, MEASURE
 from qdrank.studies.running import FoldRun
@@ -63,6 +63,10 @@ class Options(_Keys):
     def fixed(self, run: FoldRun) -> list[FixedWeights]:
         """Tuned fixed weights in each norm."""
         return [FixedWeights(norm=norm, measure=MEASURE, seed=run.seed) for norm in self.norms]
+
+    def split(self, run: FoldRun) -> list[SplitWeights]:
+        """One weight for queries for which a run finds little, and one for the others."""
+        return [SplitWeights(**_shared(run))]
 
     def neighbours(self, run: FoldRun, *, random: bool = False) -> list[NeighbourWeights]:
         """Weights of the most similar judged queries, or of random ones."""

@@ -245,7 +245,7 @@ STUDY = Study(
         },
     ),
     claims=f"{_ROOM}.claims:declare",
-    main="lin-transform - lin-ranksvm",
+    main="lin-transform = lin-ranksvm",
     rankers={"clusters": f"{_ROOM}.ranker:ClusterRanker"},
     budget=("lin.ms", "lin.lambdas", "lin.ts", "lin.ks"),
 )
