@@ -60,7 +60,7 @@ def test_a_file_decides_as_the_values_do(file):
     assert {(row["commit"], row["configuration"]) for row in rows} == {("abcdef0", "toy.yaml")}
     assert {row["queries_of"] for row in rows} == {"same", "s1"}
     whole = declare(BUDGET)
-    expected = decide(whole, {"two": observe(whole, measured(1)) | OWN}, dataset="two").to_pylist()
+    expected = decide(whole, {"two": observe(whole, measured(1), OWN)}, dataset="two").to_pylist()
     found = [row for row in rows if row["dataset"] == "two"]
     assert [row["claim"] for row in found] == [row["claim"] for row in expected]
     assert {"gain", "control", "all neighbours", "chosen - trees"} <= {row["claim"] for row in found}

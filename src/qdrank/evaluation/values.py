@@ -198,8 +198,8 @@ Observations = dict[str, dict[str, Values]]
 """Contrasts by the name of the claim and of the contrast."""
 
 
-def observe(claims: Iterable[Claim], values: pd.DataFrame) -> Observations:
-    """Differences of the methods that claims compare, where both were measured."""
+def observe(claims: Iterable[Claim], values: pd.DataFrame, own: Observations) -> Observations:
+    """Differences of the methods that claims compare, where both were measured, and a study's ``own`` values for the others."""
     run = set(values["method"])
     compared = {
         claim.name: {
@@ -207,7 +207,7 @@ def observe(claims: Iterable[Claim], values: pd.DataFrame) -> Observations:
         }
         for claim in claims
     }
-    return {name: contrasts for name, contrasts in compared.items() if contrasts}
+    return {name: contrasts for name, contrasts in (compared | own).items() if contrasts}
 
 
 def with_sources(observations: Observations, source: Mapping[str, str]) -> Observations:
@@ -285,7 +285,8 @@ def load_observations(table: pa.Table, claims: Iterable[Claim] = ()) -> Observat
     of_methods, claims = frame["method"] != "", list(claims)
     found: Observations = {}
     for measure, rows in frame[of_methods].groupby("measure"):
-        found |= observe([one for one in claims if one.measure == measure], rows.rename(columns={"value": measure}))
+        of_measure = [one for one in claims if one.measure == measure]
+        found |= observe(of_measure, rows.rename(columns={"value": measure}), {})
     for (claim, name), rows in frame[~of_methods].groupby(["claim", "contrast"], sort=False):
         found.setdefault(claim, {})[name] = _own_values(rows, f"{claim}, {name}")
     return (

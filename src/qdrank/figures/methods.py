@@ -51,7 +51,7 @@ def _leads(values: pd.DataFrame, methods: Sequence[str]) -> pd.DataFrame:
     best, *others = methods
     about: Any = {"expected": "", "kind": "superiority", "margin": MARGIN, "measure": "ap", "family": LEAD}
     claims = tuple(Claim(name, f"{best} beats {name}", {LEAD: (best, name)}, **about) for name in others)
-    observations = {"": observe(claims, values)}
+    observations = {"": observe(claims, values, {})}
     decided: pd.DataFrame = decide(Declaration("", "", claims), observations, dataset="").to_pandas()
     columns = {"effect": LEAD, "low": f"{LEAD}, low", "high": f"{LEAD}, high", "verdict": BETTER, "reason": REASON}
     return decided.rename(columns={"claim": "method"} | columns)[["method", *columns.values()]]
