@@ -46,5 +46,7 @@ REFERENCE = "reference"
 DENSE = "dense"
 #: Methods that retrieve their own documents from a whole text collection, as many as there are candidates.
 RETRIEVERS = {"bm25-tuned": "BM25, tuned", "rm3": "RM3 on tuned BM25", DENSE: "dense encoder"}
+#: RM3 as an order of the candidates, which learned rankers order too.
+RM3_RERANKS = "rm3-candidates"
 #: All first stages that tables of methods include, with their labels.
-FIRST_STAGES = {REFERENCE: "first stage (reference)", **RETRIEVERS}
+FIRST_STAGES = {REFERENCE: "first stage (reference)", **RETRIEVERS, RM3_RERANKS: "RM3, of the candidates"}

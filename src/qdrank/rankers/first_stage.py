@@ -19,7 +19,7 @@ from qdrank.datasets.collections.reading import read_collection
 from qdrank.datasets.judged import Judged, TextArray, load_roles, scores_table
 from qdrank.layout import FloatArray
 from qdrank.learners.choose import Choice, ValidationQueries, choice_rows, choose
-from qdrank.rankers import REFERENCE
+from qdrank.rankers import REFERENCE, RM3_RERANKS
 from qdrank.rankers.stored import Searcher, state_table
 from qdrank.store import write
 from qdrank.text.bm25 import BM25
@@ -59,7 +59,7 @@ class FoldQueries:
 class FirstStages:
     """Graded documents of the test queries with their scores, by method, and the settings tried.
 
-    The reference scores the candidates; the others bring documents of their own.
+    The reference and ``rm3-candidates`` score the candidates; the others bring documents of their own.
     """
 
     runs: dict[str, tuple[Judged, FloatArray]]
@@ -111,7 +111,11 @@ def first_stages(
     kind = _tuned(
         retriever, vali, ((f, _rm3(retriever, vali, first["vali"], model.chosen, f)) for f in kinds), measure, seed
     )
-    runs = {"bm25-tuned": first["test"], "rm3": _rm3(retriever, test, first["test"], model.chosen, kind.chosen)}
+    expanded = expanded_queries(retriever.field, test.words, first["test"], kind.chosen)
+    runs = {
+        "bm25-tuned": first["test"],
+        "rm3": retrieve(retriever.field, expanded, model.chosen, n_top=retriever.depth),
+    }
     rows = [
         *choice_rows(fold, "bm25-tuned", [f"k1={m.k1:g}, b={m.b:g}" for m in models], model, measure),
         *choice_rows(
@@ -124,12 +128,14 @@ def first_stages(
     ]
     graded = {name: retriever.run(test.documents, ranking) for name, ranking in runs.items()}
     graded[REFERENCE] = parts["test"], _candidate_scores(retriever, test, settings.bm25)
-    settled = {REFERENCE: (settings.bm25, None), "bm25-tuned": (model.chosen, None), "rm3": (model.chosen, kind.chosen)}
+    graded[RM3_RERANKS] = parts["test"], _candidate_scores(retriever, replace(test, words=expanded), model.chosen)
+    settled = {REFERENCE: (settings.bm25, None), "bm25-tuned": (model.chosen, None)}
+    settled |= dict.fromkeys(("rm3", RM3_RERANKS), (model.chosen, kind.chosen))
     return FirstStages(graded, pa.Table.from_pylist(rows), settled)
 
 
 def _candidate_scores(retriever: Retriever, queries: FoldQueries, model: BM25) -> FloatArray:
-    """Scores (n_documents,) of the candidates by the first stage that found them, whether or not it is among their features."""
+    """Scores (n_documents,) of the candidates by BM25, whether or not it is among their features."""
     row_of = {name: row for row, name in enumerate(retriever.doc_id.tolist())}
     documents = np.array([row_of[name] for name in queries.documents.doc_id.tolist()], dtype=np.int64)
     return bm25_scores(retriever.field, queries.words, queries.documents.query_index, documents, model)
