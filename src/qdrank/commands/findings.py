@@ -35,15 +35,10 @@ def run(args: argparse.Namespace) -> int:
 
     from qdrank.evaluation.deciding import with_averages
 
-    files = args.findings or sorted((args.docs / "findings").glob("*/*.parquet"))
-    if not files:
-        raise InputError(
-            "no findings", file=args.docs / "findings", fix="make them with `make findings`, or name files"
-        )
-    verdicts = joined_verdicts(map(_decided, files))
     if not (source := args.docs / "ledger.yaml").is_file():
         raise InputError("no such file", file=source, fix="give --docs, the folder docs of a checkout")
     studies = yaml.safe_load(source.read_text(encoding="utf-8"))["studies"]
+    verdicts = joined_verdicts(map(_decided, args.findings or _kept(args.docs / "findings", studies)))
     _refuse_other_runs(verdicts, studies, args.docs)
     verdicts = with_averages(verdicts)
     judged = sorted(set(verdicts.column("study").to_pylist()))
@@ -58,6 +53,14 @@ def run(args: argparse.Namespace) -> int:
         print(path)
     _draw(verdicts, judged, args.docs)
     return 0
+
+
+def _kept(folder: Path, studies: Mapping[str, Any]) -> list[Path]:
+    """Findings of every study, in the order in which the ledger names configurations: the first counts for a set of queries."""
+    named = [folder / study / Path(file).name for study, of in studies.items() for file in of["grids"]]
+    if not (files := [path for file in named if (path := file.with_suffix(".parquet")).is_file()]):
+        raise InputError("no findings", file=folder, fix="make them with `make findings`, or name files")
+    return files
 
 
 def _decided(file: Path) -> pa.Table:
