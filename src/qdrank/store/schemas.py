@@ -25,13 +25,17 @@ class Vector:
 
 @dataclass(frozen=True)
 class Shape:
-    """A kind of artifact: its name, its columns, those that may hold nulls, those that may be absent, and whether others may follow."""
+    """A kind of artifact: its name, its columns, those that may hold nulls, whether others may follow, those that may be absent.
+
+    ``effort`` is the level of compression: more for what is kept in the repository.
+    """
 
     name: str
     columns: Mapping[str, pa.DataType | Vector]
     nullable: frozenset[str] = field(default_factory=frozenset)
     open: bool = False
     optional: Mapping[str, pa.DataType] = field(default_factory=dict)
+    effort: int = 3
 
     def schema(self, widths: Mapping[str, int]) -> pa.Schema:
         """Arrow schema of the named columns, with the widths of the vectors filled in."""
@@ -163,7 +167,7 @@ _SHARED = [
     ),
     # The values behind the verdicts of a study on a data set, and those of a configuration on all of its data sets.
     Shape("observations", _OBSERVATION, optional={"source": _TEXT}),
-    Shape("findings", {"dataset": _TEXT, **_OBSERVATION}, optional={"source": _TEXT}),
+    Shape("findings", {"dataset": _TEXT, **_OBSERVATION}, optional={"source": _TEXT}, effort=19),
     # Verdicts on claims: qdrank.evaluation.verdicts says how they are made.
     Shape(
         "verdicts",

@@ -48,7 +48,7 @@ class ArtifactWriter:
         """Add the rows of ``table``; the first table fixes the schema."""
         table = conform(table, self._shape)
         if self._writer is None:
-            self._writer = _parquet_writer(self._path, table.schema)
+            self._writer = _parquet_writer(self._path, table.schema, self._shape.effort)
         elif table.schema != self._writer.schema:
             raise InputError(
                 f"a {self._shape.name} table must keep its schema: {table.schema} after {self._writer.schema}"
@@ -78,13 +78,13 @@ class ArtifactWriter:
         self._writer.close()
 
 
-def _parquet_writer(path: Path, schema: pa.Schema) -> pq.ParquetWriter:
+def _parquet_writer(path: Path, schema: pa.Schema, effort: int) -> pq.ParquetWriter:
     texts = [f.name for f in schema if pa.types.is_string(f.type)]
     return pq.ParquetWriter(
         path,
         schema,
         compression="zstd",
-        compression_level=3,
+        compression_level=effort,
         use_dictionary=texts,
         write_statistics=False,
         write_page_checksum=True,
