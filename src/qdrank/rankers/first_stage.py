@@ -129,8 +129,8 @@ def first_stages(
     graded = {name: retriever.run(test.documents, ranking) for name, ranking in runs.items()}
     graded[REFERENCE] = parts["test"], _candidate_scores(retriever, test, settings.bm25)
     graded[RM3_RERANKS] = parts["test"], _candidate_scores(retriever, replace(test, words=expanded), model.chosen)
-    settled = {REFERENCE: (settings.bm25, None), "bm25-tuned": (model.chosen, None)}
-    settled |= dict.fromkeys(("rm3", RM3_RERANKS), (model.chosen, kind.chosen))
+    settled = {REFERENCE: (settings.bm25, None), "bm25-tuned": (model.chosen, None), "rm3": (model.chosen, kind.chosen)}
+    settled[RM3_RERANKS] = settled["rm3"]
     return FirstStages(graded, pa.Table.from_pylist(rows), settled)
 
 
