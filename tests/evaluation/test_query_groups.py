@@ -5,8 +5,8 @@ import pytest
 
 from qdrank.datasets.runs.rows import read_groups
 from qdrank.errors import InputError
+from qdrank.evaluation.comparison import between_groups, by_group, groups_of
 from qdrank.evaluation.intervals import power, queries_needed
-from qdrank.evaluation.significance import between_groups, by_group, groups_of
 
 
 def test_the_formulas_by_hand():

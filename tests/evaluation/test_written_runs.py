@@ -10,7 +10,7 @@ import yaml
 from qdrank.datasets.judged import Judged, scores_table
 from qdrank.datasets.runs.reading import read_qrels, read_run
 from qdrank.evaluation.measuring import measure_scores, write_runs
-from qdrank.evaluation.run_files import measure_run
+from qdrank.evaluation.run_files import judged_run
 from qdrank.store import write
 
 MEASURES = ["ap", "ndcg@10/linear", "ndcg@10/exp", "ndcg@5/letor4", "ap/trec", "p@5/trec", "ndcg/trec", "rr/trec"]
@@ -71,7 +71,8 @@ def test_a_run_read_back_has_the_studys_measures(study, method):
     """All of them, whatever their rule for ties: what is written has none. Measures that break ties by name had others."""
     out, table = study
     names = [name for name in MEASURES if method in ("reference", "rm3") or not name.endswith("/trec")]
-    queries, values = measure_run(names, read_run(out / f"{method}.run.gz"), read_qrels(out / "judgments.qrels.gz"))
+    joined = judged_run(read_run(out / f"{method}.run.gz"), read_qrels(out / "judgments.qrels.gz"))
+    queries, values = joined.query_id, joined.measured(names)
     for name in names:
         expected = of_method(table, method, name)
         assert sorted(expected) == sorted(queries)
