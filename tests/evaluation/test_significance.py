@@ -70,7 +70,6 @@ def test_paired_t_equals_scipys(n):
     expected = stats.ttest_rel(pairs.a, pairs.b)
     ours = paired_t(pairs)
     assert (ours.statistic, ours.p) == pytest.approx((expected.statistic, expected.pvalue), rel=1e-9)
-    assert ours.n == n
 
 
 def test_equal_differences():
@@ -214,14 +213,9 @@ def test_power_at_the_edges():
 def test_a_comparison_says_everything():
     pairs = drawn(120, 9)
     result = compare(pairs, seed=0, resamples=500)
-    assert result.difference == pytest.approx(result.mean_a - result.mean_b)
+    assert result.difference == pytest.approx(pairs.a.mean() - pairs.b.mean())
     assert result.interval.low < result.difference < result.interval.high
     assert result.detectable > 0
-    assert {result.t.test, result.wilcoxon.test, result.permutation.test} == {
-        "paired t",
-        "Wilcoxon signed rank",
-        "paired permutation",
-    }
 
 
 def test_a_verdict_of_nothing_found_says_what_would_have_been():
