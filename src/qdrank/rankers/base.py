@@ -113,6 +113,14 @@ class QueryRanker(Parameters):
             ranker.draw_with(seed)
 
 
+class Unlearned(QueryRanker):
+    """A ranker that learns nothing."""
+
+    def fit(self, train: Judged, vectors: FloatArray, validation: Validation | None = None) -> Self:  # noqa: ARG002
+        """Learn nothing."""
+        return self
+
+
 class OwnModels(QueryRanker):
     """A ranker with a model of each query's own."""
 

@@ -13,20 +13,16 @@ import numpy as np
 
 from qdrank.datasets.judged import Judged
 from qdrank.layout import LAST, FloatArray, JoinedFeatures
-from qdrank.rankers.base import OnOtherFeatures, QueryRanker, Validation, refuse_other_vectors
+from qdrank.rankers.base import OnOtherFeatures, QueryRanker, Unlearned, Validation, refuse_other_vectors
 
 
 @dataclass(kw_only=True, eq=False)
-class OneFeature(QueryRanker):
+class OneFeature(Unlearned):
     """One feature is the score; a missing value comes last. ``column`` counts from 0."""
 
     NAME: ClassVar[str] = "feature"
 
     column: int
-
-    def fit(self, train: Judged, vectors: FloatArray, validation: Validation | None = None) -> Self:  # noqa: ARG002
-        """Learn nothing."""
-        return self
 
     def predict(self, documents: Judged, vectors: FloatArray) -> FloatArray:  # noqa: ARG002
         """Scores (n_documents,)."""
