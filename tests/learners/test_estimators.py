@@ -260,12 +260,6 @@ def test_the_score_is_the_mean_of_a_measure(name):
     assert learner.score(X, y, query) == learner.score(X, y, query, measure="ap")
 
 
-def test_equal_scores_are_not_rewarded_for_the_order_of_the_rows():
-    y = np.tile([1] * 3 + [0] * 7, 20)
-    learner = Regression().fit(np.zeros((200, 1)), y, np.repeat(np.arange(20), 10))
-    assert 0.2 < learner.score(np.zeros((200, 1)), y, np.repeat(np.arange(20), 10)) < 0.7
-
-
 # ---- tools of scikit-learn -----------------------------------------------------------------------------------------
 
 

@@ -201,13 +201,6 @@ def rank(tiny: Study, new: Path, *arguments: object) -> int:
     return main(["rank", "--models", str(tiny.folder), "--input", str(new), *map(str, arguments)])
 
 
-@pytest.mark.parametrize("method", READY)
-def test_the_command_writes_the_scores_of_the_study(tiny: Study, new: Path, method: str, tmp_path: Path) -> None:
-    out = tmp_path / "scores.txt"
-    assert rank(tiny, new, "--method", method, "--output", out) == 0
-    assert [float(line) for line in out.read_text().splitlines()] == tiny.scores(method).tolist()
-
-
 def test_a_run_is_ranked_and_names_its_documents(tiny: Study, new: Path, tmp_path: Path) -> None:
     assert rank(tiny, new, "--format", "trec", "--output", tmp_path / "run.txt") == 0
     run = read_run(tmp_path / "run.txt")
