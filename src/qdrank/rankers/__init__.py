@@ -17,7 +17,7 @@ RANKERS = Registry(
         "with-evidence": "qdrank.rankers.one_model:WithEvidence",
         "of-others": "qdrank.rankers.base:OfOthers",
         "first-stage": "qdrank.rankers.stored:Searcher",
-        "ready": "qdrank.rankers.ready:ReadyModels",
+        "ready": "qdrank.rankers.local_ranker:ReadyModels",
         "local": "qdrank.rankers.local_ranker:LocalRanker",
         "bilinear": "qdrank.rankers.bilinear:Bilinear",
         "mixture": "qdrank.rankers.bilinear:Mixture",
