@@ -16,7 +16,7 @@ from sklearn.model_selection import GridSearchCV, GroupKFold, PredefinedSplit, c
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
-from tests.learners.stored import stored
+from tests.learners.stored import SMALL, judged, stored
 
 from qdrank.datasets.letor.reader import load_letor
 from qdrank.errors import InputError
@@ -26,10 +26,6 @@ from qdrank.learners.linear import Regression
 from qdrank.learners.ranksvm.estimator import RankSVM
 from qdrank.measures.compute import measure
 
-SMALL = {
-    **{name: {"rounds": 5} for name in LEARNERS if name.startswith("adarank") or name == "rankboost"},
-    **{name: {"rounds": 5, "min_leaf": 1} for name in ("lambdamart", "boosted-regression")},
-}
 LEARNED = [name for name in LEARNERS if name != "bordacount"]
 # One that is linear, one of trees, one over lists; the others are tried as well by `make test-full`.
 DAILY = ("ranksvm", "lambdamart", "listnet")
@@ -85,13 +81,6 @@ def each(names):
     """A test for each of the names."""
     marked = [pytest.param(name, marks=[pytest.mark.full] * (name not in DAILY)) for name in names]
     return pytest.mark.parametrize("name", marked)
-
-
-def judged(seed: int = 0):
-    rng = np.random.default_rng(seed)
-    X = rng.random((150, 4)).astype(np.float32)
-    y = np.digitize(X[:, 0] + 0.5 * X[:, 1] + rng.normal(0, 0.2, 150), [0.7, 1.1])
-    return X, y, np.repeat([f"q{i:02}" for i in range(15)], 10)
 
 
 @pytest.fixture

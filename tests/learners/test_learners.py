@@ -5,7 +5,7 @@ import sys
 
 import numpy as np
 import pytest
-from tests.learners.stored import stored
+from tests.learners.stored import SMALL, judged, stored
 
 from qdrank.layout import shuffled_within
 from qdrank.learners import AGGREGATORS, LEARNERS
@@ -15,20 +15,6 @@ from qdrank.learners.linear import Regression
 from qdrank.rankers.stored import state_table
 
 FEATURES = [name for name in LEARNERS if name not in AGGREGATORS]
-SMALL = {
-    "rankboost": {"rounds": 5},
-    "adarank-map": {"rounds": 5},
-    "adarank-ndcg": {"rounds": 5},
-    "lambdamart": {"rounds": 5},
-    "boosted-regression": {"rounds": 5},
-}
-
-
-def judged(seed: int):
-    rng = np.random.default_rng(seed)
-    X = rng.random((150, 4)).astype(np.float32)
-    y = np.digitize(X[:, 0] + 0.5 * X[:, 1] + rng.normal(0, 0.2, 150), [0.7, 1.1])
-    return X, y, np.repeat([f"q{i:02}" for i in range(15)], 10)
 
 
 @pytest.mark.parametrize("name", FEATURES)

@@ -8,7 +8,7 @@ from qdrank.registry import Registry
 RANKERS = Registry(
     "ranker",
     {
-        "feature": "qdrank.rankers.learned:OneFeature",
+        "feature": "qdrank.rankers.served:OneFeature",
         "linear": "qdrank.rankers.one_model:LinearRanker",
         "learner": "qdrank.rankers.learned:LearnerRanker",
         "own": "qdrank.learners.own:OwnLearner",

@@ -100,7 +100,7 @@ def prepare_training(
             single = solve(problem, loss="squared_hinge", tol=tol, limit=100, inverse=inverse)
         slacks, gradients = _per_query(data, single.w)
     # |gradient| <= 2 sqrt(loss * mean squared length of a difference); float32 errors never reached twice the unit
-    # roundoff of that, see tests/learners/test_local.py
+    # roundoff of that, see tests/learners/ranksvm/test_local.py
     noise = float(np.finfo(data.X.dtype).eps * np.sqrt(2 * np.trace(B)))
     curvature = QueryCurvature(data, single.w)
     return TrainingBase(data, lam, query_weights, problem.centre, single, inverse, slacks, gradients, noise, curvature)
