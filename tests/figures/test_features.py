@@ -16,7 +16,7 @@ from qdrank.figures.features import draw, fold_table, mean_table
 from qdrank.figures.style import add_to_title, new_figure
 from qdrank.measures import CONVENTIONS
 from qdrank.store import read, write
-from qdrank.studies.drawing import without_intervals
+from qdrank.studies.making import without_intervals
 
 
 @pytest.fixture

@@ -6,8 +6,8 @@ import pyarrow as pa
 import pytest
 
 from qdrank.evaluation.published import load_expected
-from qdrank.figures.learners import baseline_of, learners_table, published_table
-from qdrank.figures.learners import tests_table as significance_table  # its own name would make it a test
+from qdrank.figures.methods import baseline_of, learners_table, published_table
+from qdrank.figures.methods import tests_table as significance_table  # its own name would make it a test
 from qdrank.figures.tables import write_table
 from qdrank.rankers.methods import CLASSIC
 

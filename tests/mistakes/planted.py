@@ -11,7 +11,7 @@ from typing import Any
 
 from qdrank.cli import main
 from qdrank.errors import QdrankError
-from qdrank.figures.imported import import_dataset
+from qdrank.figures.data import import_dataset
 from qdrank.figures.text_notes import write_text_features
 from qdrank.workflow.config_files import load_sources, merged, resolve
 from qdrank.workflow.plan import plan

@@ -139,7 +139,7 @@ def gather(files, path):
 """,
     "steps": """"What the study computes."
 
-from qdrank.studies.steps import Step, scores_and_rankers
+from qdrank.studies.study import Step, scores_and_rankers
 from qdrank.studies.toy2026.methods import STORED
 
 ROOM, JUDGED, SHARDS = "qdrank.studies.toy2026.fold", {"judged": "judged.parquet"}, "{fold}/toy/{scatteritem}.parquet"

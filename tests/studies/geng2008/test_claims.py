@@ -10,8 +10,7 @@ from qdrank.evaluation.values import Values
 from qdrank.studies.geng2008 import STUDY
 from qdrank.studies.geng2008.claims import budget_text, budgets, declare
 from qdrank.studies.geng2008.methods import KNN, TREES, run
-from qdrank.studies.geng2008.observations import decide_across, locality_observations
-from qdrank.studies.geng2008.tables import classes_table
+from qdrank.studies.geng2008.tables import classes_table, decide_across, locality_observations
 from qdrank.workflow.config import WholeSettings
 
 

@@ -14,9 +14,8 @@ from qdrank.store import read, table_of, write
 from qdrank.store.tables import list_column
 from qdrank.studies.geng2008 import figures
 from qdrank.studies.geng2008.methods import BY_NAME, MEASURE, PAPER
-from qdrank.studies.geng2008.observations import along_k, curve
 from qdrank.studies.geng2008.query_classes import CLASSES_SHAPE, K_MEANS, NO_CLASSIFIER
-from qdrank.studies.geng2008.tables import classes_table, variants_table
+from qdrank.studies.geng2008.tables import along_k, classes_table, curve, variants_table
 from qdrank.studies.making import Inputs, Shown
 
 INTERVAL = {"level": 0.95, "resamples": 200, "seed": 1}

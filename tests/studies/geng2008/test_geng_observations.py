@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from qdrank.studies.geng2008.methods import KNN, MEASURE
-from qdrank.studies.geng2008.observations import along_k, curve, observations
+from qdrank.studies.geng2008.tables import along_k, curve, observations
 
 SIZES = {"fold1": 100, "fold2": 200}
 SINGLE = 0.5

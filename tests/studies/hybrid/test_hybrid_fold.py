@@ -26,7 +26,15 @@ from qdrank.store import write
 from qdrank.studies import stored_kinds
 from qdrank.studies.hybrid import STUDY, figures, tables
 from qdrank.studies.hybrid.claims import declare
-from qdrank.studies.hybrid.fold import checks_table, measure_learning, measure_runs, measure_weights, oracles_of, views
+from qdrank.studies.hybrid.fold import (
+    Options,
+    checks_table,
+    measure_learning,
+    measure_runs,
+    measure_weights,
+    oracles_of,
+    views,
+)
 from qdrank.studies.hybrid.methods import (
     ALL,
     CHOSEN,
@@ -42,7 +50,6 @@ from qdrank.studies.hybrid.methods import (
     PREDICTED_TREES,
     TREES_QUERIES,
 )
-from qdrank.studies.hybrid.options import Options
 from qdrank.studies.hybrid.oracle import Oracles, distance, first_documents, matched_size, measure_oracles
 from qdrank.studies.hybrid.settings import Hybrid
 from qdrank.studies.lin2011.settings import Lin

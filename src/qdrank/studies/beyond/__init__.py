@@ -6,8 +6,7 @@ from typing import Any
 
 from qdrank.studies.beyond.methods import FORMS, METHODS, RETRIEVAL_MEASURES, SINGLE
 from qdrank.studies.beyond.methods import run as methods_run
-from qdrank.studies.steps import QUERY_FILES, Step, further_fits, scores_and_rankers
-from qdrank.studies.study import Output, Study
+from qdrank.studies.study import QUERY_FILES, Output, Step, Study, further_fits, scores_and_rankers
 
 _ROOM = "qdrank.studies.beyond"
 

@@ -192,7 +192,7 @@ STUDY = Study(
         ),
     ),
     observations=Output(
-        f"{_ROOM}.observations:gather",
+        f"{_ROOM}.tables:gather",
         {"geng-claims": "claims"},
         {**_MEASURES, **_VALUES, **_BOUNDS, **_DESCRIBED},
         ("geng.lam",),
@@ -206,7 +206,7 @@ STUDY = Study(
     main="knn-online - single",
     budget=("geng.lam", "geng.candidates", "geng.lambdas", "geng.trees", "training.lambdas as global_lambdas"),
     neighbours=neighbours_tried,
-    across=f"{_ROOM}.observations:decide_across",
+    across=f"{_ROOM}.tables:decide_across",
     timed=("geng-table1", "table1-times"),
     rankers={
         "query-classes": f"{_ROOM}.class_ranker:ClassRanker",

@@ -19,8 +19,8 @@ from qdrank.layout import FloatArray
 from qdrank.queries.artifacts import load_neighbours, load_queries
 from qdrank.queries.vectors import principal_plane
 from qdrank.studies.geng2008.methods import BY_NAME, KNN, MEASURE, OFFLINE, PAPER, controls
-from qdrank.studies.geng2008.observations import along_k
 from qdrank.studies.geng2008.query_classes import CLASSES_SHAPE, K_MEANS, type_share
+from qdrank.studies.geng2008.tables import along_k
 from qdrank.studies.making import Inputs, Shown
 
 #: Differences below the precision of training are drawn at this value, so that they do not stretch the axes.

@@ -6,8 +6,7 @@ from typing import Any
 
 from qdrank.rankers.methods import CLASSIC
 from qdrank.studies.hoi2008.methods import METHODS, STACKED_METHODS, ensembles, run, stacked
-from qdrank.studies.steps import Step, further_fits, scores_and_rankers
-from qdrank.studies.study import Output, Study
+from qdrank.studies.study import Output, Step, Study, further_fits, scores_and_rankers
 
 _ROOM = "qdrank.studies.hoi2008"
 _JUDGED = {"judged": "judged.parquet"}

@@ -7,8 +7,7 @@ from typing import Any
 from qdrank.studies import stored_kinds
 from qdrank.studies.hybrid.methods import BORROWED, CHOSEN, FIXED, METHODS
 from qdrank.studies.hybrid.methods import run as methods_run
-from qdrank.studies.steps import QUERY_FILES, Step, further_fits, scores_and_rankers
-from qdrank.studies.study import Output, Study
+from qdrank.studies.study import QUERY_FILES, Output, Step, Study, further_fits, scores_and_rankers
 
 _ROOM = "qdrank.studies.hybrid"
 

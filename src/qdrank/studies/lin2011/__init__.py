@@ -10,8 +10,7 @@ from typing import Any
 from qdrank.measures import CONVENTIONS
 from qdrank.studies.lin2011.methods import METHODS
 from qdrank.studies.lin2011.methods import run as methods_run
-from qdrank.studies.steps import Step, scores_and_rankers
-from qdrank.studies.study import Output, Study
+from qdrank.studies.study import Output, Step, Study, scores_and_rankers
 
 _ROOM = "qdrank.studies.lin2011"
 _JUDGED = {"judged": "judged.parquet"}

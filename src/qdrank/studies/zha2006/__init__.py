@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from qdrank.learners.grids import GRIDS
-from qdrank.studies.steps import Step, further_fits, scores_and_rankers
-from qdrank.studies.study import Output, Study
+from qdrank.studies.study import Output, Step, Study, further_fits, scores_and_rankers
 from qdrank.studies.zha2006.methods import KERNEL_METHODS, METHODS, PAIRWISE
 from qdrank.studies.zha2006.methods import run as methods_run
 
@@ -175,7 +174,7 @@ STUDY = Study(
         ),
     ),
     observations=Output(
-        f"{_ROOM}.observations:gather",
+        f"{_ROOM}.tables:gather",
         {"zha-claims": "claims"},
         {**_CELLS, **_MAPS, "topics": "topics.parquet"},
         (*_PAPER, "zha.targets"),
