@@ -87,13 +87,7 @@ def without_intervals(numbers: pa.Table) -> bool:
 
 
 def draw_figures(
-    files: Mapping[str, Any],
-    out: Mapping[str, str],
-    dataset: str,
-    *,
-    makes: Sequence[str],
-    dpi: int,
-    **shown: Any,
+    files: Mapping[str, Any], out: Mapping[str, str], dataset: str, *, makes: Sequence[str], dpi: int, **shown: Any
 ) -> None:
     """Write the figure that each of ``makes`` draws, and the numbers behind it; ``shown`` as in `Shown`.
 

@@ -141,8 +141,8 @@ class Output:
     reads : name to path below ``results/{dataset}``; ``{fold}`` stands for the files of all folds, ``{first}`` for that of
         the first; a file named after a method is read only if that method is run
     options : keys of the configuration that matter to it, such as ``geng.lam``
-    captions : id to what the report says of it: what is shown, how it was made, what to watch for; plain reStructuredText,
-        after the title of the data set
+    caption : what the report says of it, by id where it has several: what is shown, how it was made, what to watch for; plain
+        reStructuredText, after the title of the data set
     titles : id to title of a table, if it is not the label
     said : what the paper showed with it, as a sentence; if it is not in the paper, its purpose
     claims : shell patterns for the names of the claims it shows; the first figure that names a claim counts
@@ -154,11 +154,16 @@ class Output:
     shows: Mapping[str, str]
     reads: Mapping[str, str]
     options: tuple[str, ...] = ()
-    captions: Mapping[str, str] = field(default_factory=dict)
+    caption: str | Mapping[str, str] = field(default_factory=dict)
     titles: Mapping[str, str] = field(default_factory=dict)
     said: str = ""
     claims: tuple[str, ...] = ()
     searched_only: tuple[str, ...] = ()
+
+    @property
+    def captions(self) -> Mapping[str, str]:
+        """What the report says of each, by id."""
+        return {self.id: self.caption} if isinstance(self.caption, str) else self.caption
 
     @property
     def of_search(self) -> bool:

@@ -42,9 +42,7 @@ from qdrank.studies.study import Study
 from qdrank.workflow.own_data import OwnDataset, SimulatedVariant
 
 Convention = Annotated[
-    str,
-    AfterValidator(known("convention", CONVENTIONS)),
-    WithJsonSchema({"type": "string", "enum": list(CONVENTIONS)}),
+    str, AfterValidator(known("convention", CONVENTIONS)), WithJsonSchema({"type": "string", "enum": list(CONVENTIONS)})
 ]
 MetricName = Annotated[
     str, AfterValidator(known("metric", METRICS)), WithJsonSchema({"type": "string", "enum": list(METRICS)})

@@ -183,12 +183,7 @@ class Fitter:
     def fixed(self) -> Params:
         """Parameters that all fits share."""
         options = self.options
-        common = {
-            "h": self.h,
-            "penalties": options.penalties,
-            "weighted": options.weighted,
-            "tol": options.tol,
-        }
+        common = {"h": self.h, "penalties": options.penalties, "weighted": options.weighted, "tol": options.tol}
         if self.h == "trees":
             common |= {"rounds": options.rounds, "trees": options.trees}
         if self.h == "kernel":
