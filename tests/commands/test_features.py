@@ -15,11 +15,11 @@ from qdrank.datasets.judged import Judged
 from qdrank.datasets.letor.reader import load_letor
 from qdrank.datasets.runs.model import system_runs
 from qdrank.datasets.runs.reading import read_all_runs, read_qrels
+from qdrank.rankers import REFERENCE, RETRIEVERS
 from qdrank.rankers.documents import FoldDocuments
 from qdrank.rankers.first_stage import write_first_stages
-from qdrank.rankers.reference import OneFeature
+from qdrank.rankers.learned import OneFeature
 from qdrank.rankers.served import ServedRanker, write_ranker
-from qdrank.rankers.stages import REFERENCE, RETRIEVERS
 from qdrank.store import read, write
 from qdrank.text.extract import text_settings
 from qdrank.text.index import analyse_queries, build_index, count_matrix

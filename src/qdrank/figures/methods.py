@@ -24,8 +24,8 @@ from qdrank.figures.method_tables import comparisons_table, differences, spread_
 from qdrank.figures.numbers import bca_ends, chosen, numbers
 from qdrank.figures.tables import write_table, write_tables
 from qdrank.measures import NDCG_IN_WORDS
+from qdrank.rankers import FIRST_STAGES, REFERENCE
 from qdrank.rankers.methods import CLASSIC
-from qdrank.rankers.stages import FIRST_STAGES, REFERENCE
 from qdrank.store import read
 
 _SHOWN = ("ndcg@1", "ndcg@3", "ndcg@5", "ndcg@10", "p@1", "p@5", "p@10", "mean_ndcg")

@@ -7,9 +7,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from qdrank.evaluation.deciding import QUERIES, SETS, decide, stamped, verdicts_table
+from qdrank.evaluation.deciding import QUERIES, SETS, decide, stamped, verdicts_table, with_averages
 from qdrank.evaluation.declared import FAILS, FINDING, HOLDS, UNCLEAR, VERDICTS
-from qdrank.evaluation.pooling import with_averages
 from qdrank.evaluation.values import load_observations
 from qdrank.figures.tables import p_value, write_table
 from qdrank.figures.verdicts import FOLDED, expected_errors, readable, star, titled, verdicts_overview

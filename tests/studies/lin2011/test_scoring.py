@@ -12,7 +12,7 @@ from qdrank.datasets.judged import Judged
 from qdrank.datasets.simulated.features import REFERENCE
 from qdrank.measures.compute import average_precision
 from qdrank.rankers.documents import FoldDocuments
-from qdrank.rankers.state import from_state_table
+from qdrank.rankers.stored import from_state_table, state_table
 from qdrank.serving.ranking import kind_of
 from qdrank.store import read, write
 from qdrank.store.tables import list_matrix
@@ -291,8 +291,8 @@ def scores(ranker: ClusterRanker) -> np.ndarray:
 def test_a_stored_ranker_gives_the_scores_of_the_study(method, readings):
     study = fold(**readings)
     one = tried(method, study)[-1]
-    np.testing.assert_array_equal(scores(from_state_table(one.state(), kind_of)), study_scores(study, one))
-    single = from_state_table(ranker_of(study, kind="single").state(), kind_of)
+    np.testing.assert_array_equal(scores(from_state_table(state_table(one), kind_of)), study_scores(study, one))
+    single = from_state_table(state_table(ranker_of(study, kind="single")), kind_of)
     np.testing.assert_array_equal(scores(single), study.roles["test"].single)
 
 

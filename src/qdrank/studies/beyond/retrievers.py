@@ -18,7 +18,7 @@ from scipy import sparse
 from qdrank.errors import InputError
 from qdrank.layout import FloatArray
 from qdrank.queries.profiles import Similarity
-from qdrank.rankers.others import other_queries
+from qdrank.rankers.base import other_queries
 from qdrank.text.bm25 import BM25
 from qdrank.text.feedback import Feedback
 from qdrank.text.index import Counts, FieldIndex

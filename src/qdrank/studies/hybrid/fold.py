@@ -15,19 +15,18 @@ from qdrank.datasets.runs.model import COLUMNS
 from qdrank.layout import FloatArray, rows_of
 from qdrank.learners.atvt.estimator import ATVT
 from qdrank.learners.ensemble.ser import SER, SSER
-from qdrank.learners.regularised import most_regularised_first
+from qdrank.learners.parameters import most_regularised_first
 from qdrank.queries.artifacts import load_queries
 from qdrank.queries.predictors import RunPredictors, margins, text_predictors
 from qdrank.queries.profiles import Similarity
 from qdrank.queries.recipe import load_document_vectors
-from qdrank.rankers.base import QueryRanker
+from qdrank.rankers.base import OfOthers, QueryRanker, query_values_of
 from qdrank.rankers.bilinear import Bilinear
 from qdrank.rankers.documents import FeatureScale, FoldDocuments, fold_documents
 from qdrank.rankers.evidence import DocumentPrior, NeighbourEvidence
 from qdrank.rankers.learned import LearnerRanker, WithQueryVectors
 from qdrank.rankers.local_ranker import LocalRanker
 from qdrank.rankers.one_model import LinearRanker, TreeRanker, WithEvidence
-from qdrank.rankers.others import OfOthers
 from qdrank.rankers.run_scores import FusedRuns, OneRun, OnRunScores, RunScores, among_first, count_runs, normalised
 from qdrank.rankers.run_weights import (
     FixedWeights,
@@ -38,7 +37,6 @@ from qdrank.rankers.run_weights import (
     training_curves,
 )
 from qdrank.rankers.served import ServedRuns
-from qdrank.rankers.tuning import query_values_of
 from qdrank.registry import loaded
 from qdrank.store import read, write
 from qdrank.studies.hybrid.methods import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from qdrank.learners.grids import GRIDS
+from qdrank.rankers.methods import GRIDS
 from qdrank.studies.study import Output, Step, Study, further_fits, scores_and_rankers
 from qdrank.studies.zha2006.methods import KERNEL_METHODS, METHODS, PAIRWISE
 from qdrank.studies.zha2006.methods import run as methods_run

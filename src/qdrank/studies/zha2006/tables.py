@@ -18,7 +18,7 @@ from qdrank.evaluation.values import Observations, Pairs, Values, join, pairs
 from qdrank.figures.method_tables import settings_by_fold, spread_of_fits
 from qdrank.figures.numbers import chosen, where
 from qdrank.layout import FloatArray
-from qdrank.rankers.stages import FIRST_STAGES
+from qdrank.rankers import FIRST_STAGES
 from qdrank.studies.making import Inputs, Shown
 from qdrank.studies.zha2006.claims import FIRST, REFITS, SHARE, name
 from qdrank.studies.zha2006.methods import FITTED_KINDS, PAIRWISE, REGRESSORS, Cell, method_name
