@@ -131,8 +131,8 @@ def gather_observations(
 ) -> None:
     """Write the observations of claims, and the verdicts on them.
 
-    ``files["sources"]`` has the artifact ``topics`` where folds are by source. ``claims`` declares them with ``budget``, ``make`` gathers what decides them; ``world`` names a simulated data set, ``shown``
-    is as in `Shown`.
+    ``files["sources"]`` has the artifact ``topics`` where folds are by source. ``claims`` declares them with ``budget``, ``make``
+    gathers what decides them; ``world`` names a simulated data set, ``shown`` is as in `Shown`.
     """
     declaration = loaded(claims)(budget)
     observations = observe(declaration, *made(make, files, Shown(dataset, **shown)))
