@@ -10,8 +10,7 @@ from qdrank.datasets.simulated.tables import write_simulated
 from qdrank.queries.artifacts import VectorOptions, describe_queries
 from qdrank.queries.recipe import document_vectors
 from qdrank.rankers.documents import fold_documents
-from qdrank.rankers.learned import OneFeature
-from qdrank.rankers.served import ServedRanker, write_ranker
+from qdrank.rankers.served import OneFeature, ServedRanker, write_ranker
 from qdrank.store import read
 from qdrank.store.tables import list_matrix
 from tests.mistakes.planted import Mistake, command

@@ -10,7 +10,7 @@ import yaml
 from qdrank.cli import main
 from qdrank.datasets.judged import load_judged
 from qdrank.datasets.runs.reading import read_qrels, read_run
-from qdrank.evaluation.run_files import measure_run
+from qdrank.evaluation.run_files import judged_run
 from qdrank.store import read
 from qdrank.studies.lin2011.methods import METHODS
 from qdrank.workflow.config_files import resolve
@@ -213,7 +213,8 @@ def check_runs(folder: Path) -> None:
     runs = sorted((folder / "fold1/runs").glob("*.run.gz"))
     assert {path.name.removesuffix(".run.gz") for path in runs} == {method for method, _ in values}
     for path in runs:
-        queries, measured = measure_run(MEASURES, read_run(path), qrels)
+        joined = judged_run(read_run(path), qrels)
+        queries, measured = joined.query_id, joined.measured(MEASURES)
         for name in MEASURES:
             expected = [values[path.name.removesuffix(".run.gz"), query][name] for query in queries]
             assert measured[name].tolist() == pytest.approx(expected, abs=1e-9), (path.name, name)

@@ -21,7 +21,7 @@ import numpy as np
 from qdrank.commands.output import aligned
 from qdrank.datasets.runs.model import Qrels, Run
 from qdrank.datasets.runs.reading import read_all_runs, read_qrels
-from qdrank.errors import AnyPath, InputError
+from qdrank.errors import InputError
 from qdrank.evaluation.run_files import MeasuredRun, is_letor, judged_run, measured_files, named_run, told_apart
 from qdrank.evaluation.unjudged import depth_of
 from qdrank.measures import CONVENTIONS
@@ -134,14 +134,6 @@ def _explain(args: argparse.Namespace, name: str, *, letor: bool) -> int:
 def _is_readable(baseline: str | None) -> bool:
     """Whether the baseline is a file, a pipe or standard input, and not the tag of a run."""
     return baseline is not None and (baseline == "-" or Path(baseline).is_file() or Path(baseline).is_fifo())
-
-
-def evaluate(features: AnyPath, scores: AnyPath, names: Sequence[str] = CONVENTIONS["letor4"]) -> MeasuredRun:
-    """Measures of a LETOR file's documents, ranked by a file with one score for each, in the same order."""
-    for name in names:  # before anything is read
-        parse(name)
-    (run,) = measured_files(features, [scores], names)[1]
-    return run
 
 
 def explained(run: Run, qrels: Qrels, query: str, name: str) -> tuple[float, list[tuple[str, str, str]]]:

@@ -20,7 +20,7 @@ from qdrank.queries.artifacts import load_queries
 from qdrank.queries.predictors import RunPredictors, margins, text_predictors
 from qdrank.queries.profiles import Similarity
 from qdrank.queries.recipe import load_document_vectors
-from qdrank.rankers.base import OfOthers, QueryRanker, query_values_of
+from qdrank.rankers.base import OfOthers, QueryRanker
 from qdrank.rankers.bilinear import Bilinear
 from qdrank.rankers.documents import FeatureScale, FoldDocuments, fold_documents
 from qdrank.rankers.evidence import DocumentPrior, NeighbourEvidence
@@ -37,6 +37,7 @@ from qdrank.rankers.run_weights import (
     training_curves,
 )
 from qdrank.rankers.served import ServedRuns
+from qdrank.rankers.tuning import query_values_of
 from qdrank.registry import loaded
 from qdrank.store import read, write
 from qdrank.studies.hybrid.methods import (

@@ -23,8 +23,9 @@ from qdrank.learners.atvt.regressors import GrownTrees
 from qdrank.learners.choose import ValidationQueries, choose, fit_seed, grid_settings, jittered
 from qdrank.learners.parameters import most_regularised_first
 from qdrank.measures import gains
-from qdrank.rankers.base import Validation, query_values_of
+from qdrank.rankers.base import Validation
 from qdrank.rankers.learned import LearnerRanker
+from qdrank.rankers.tuning import query_values_of
 from qdrank.studies.zha2006.methods import Cell, Options
 
 TargetKind = Literal["auto", "grades", "exp", "zha"]
