@@ -156,6 +156,9 @@ def explained(run: Run, qrels: Qrels, query: str, name: str) -> tuple[float, lis
     return float(values[0, -1]), list(zip(doc[shown].tolist(), grades, adds, strict=True))
 
 
+# ---- tables: text to read, CSV and JSON in full precision, with the names of ir_measures beside ours ---------------
+
+
 @dataclass(frozen=True, eq=False)
 class RunTable:
     """What `qdrank evaluate` prints.

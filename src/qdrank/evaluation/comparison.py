@@ -188,6 +188,9 @@ def differences(runs: Sequence[MeasuredRun], baseline: MeasuredRun, names: Seque
     return [Difference(run.name, name, one, p) for (run, name), one, p in zip(asked, made, corrected, strict=True)]
 
 
+# ---- tests ---------------------------------------------------------------------------------------------------------
+
+
 Question = TypeVar("Question", bound=Hashable)
 _EXACT_WILCOXON = 50
 """Up to this many untied differences the exact distribution is used, beyond it the normal approximation."""
@@ -284,6 +287,9 @@ def holm(p_values: Mapping[Question, float]) -> dict[Question, float]:
     adjusted = np.minimum(np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1)), 1.0)
     by_name = {names[i]: float(value) for i, value in zip(order, adjusted, strict=True)}
     return {name: by_name[name] for name in names}
+
+
+# ---- groups of queries ---------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

@@ -199,6 +199,9 @@ def _or_null(value: Any) -> Any:
     return None if isinstance(value, float) and not isfinite(value) else value
 
 
+# ---- averages over sets --------------------------------------------------------------------------------------------
+
+
 Row = Mapping[str, Any]
 
 

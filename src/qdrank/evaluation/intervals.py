@@ -1,4 +1,4 @@
-"""Bootstrap intervals of a mean over queries, and what a sample must have before its interval is believed: enough queries, and enough of them that differ; and power.
+"""Bootstrap intervals of a mean over queries, what a sample must have before one is believed, and power.
 
 Student's interval, and every bootstrap, only knows what was drawn. Where few queries carry the whole difference it is too
 short. Two numbers guard against that; both were fixed from simulations (tests/evaluation/test_error_rates.py) before any
@@ -189,6 +189,9 @@ def column_intervals(values: FloatArray, *, level: float, resamples: int, seed: 
     means = counts @ values / n
     low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2], axis=0)
     return np.where(lacks, nan, low), np.where(lacks, nan, high)
+
+
+# ---- power, and what a sample must have ----------------------------------------------------------------------------
 
 
 _MOST_QUERIES = 1 << 30

@@ -205,6 +205,10 @@ def _mean(values: NDArray[Any]) -> float:
     return float(np.mean(values)) if len(values) else 0.0
 
 
+# ---- sums ----------------------------------------------------------------------------------------------------------
+# Training judgments above 0 are stored by document: document ``d`` was judged relevant for the queries
+# ``doc_query[doc_first[d]]`` to ``doc_query[doc_first[d + 1] - 1]``. Similarities are computed only as needed.
+
 _Floats = NDArray[np.float64]
 
 
