@@ -1,14 +1,19 @@
-"""Verdicts as a reader sees them: in words, and as a matrix of claims and data sets."""
+"""Verdicts on the claims of all studies: how they are decided and written, and how a reader sees them, in words and as a matrix."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from qdrank.evaluation.deciding import QUERIES, SETS
+import pyarrow as pa
+
+from qdrank.evaluation.deciding import QUERIES, SETS, stamped, verdicts_table, with_averages
 from qdrank.evaluation.declared import FAILS, FINDING, HOLDS, UNCLEAR, VERDICTS
-from qdrank.figures.tables import p_value
-from qdrank.figures.verdicts import star
+from qdrank.evaluation.findings import decided_again, write_findings
+from qdrank.figures.tables import p_value, write_table
+from qdrank.figures.verdicts import FOLDED, expected_errors, readable, star, titled, verdicts_overview
+from qdrank.store import write
+from qdrank.workflow.provenance import commit
 
 Row = Mapping[str, Any]
 
@@ -113,3 +118,34 @@ def interval(row: Row) -> str:
         return ""
     level = f" ({100 * (1 - row['level']):.4g} %)" if row["level"] is not None else ""
     return f"{number(row['low'], signed=True)} to {number(row['high'], signed=True)}{level}"
+
+
+def decide_claims(
+    files: Mapping[str, Any],
+    out: Mapping[str, Any],
+    *,
+    studies: Mapping[str, Mapping[str, Any]],
+    decided: Sequence[tuple[str, str]],
+    titles: Mapping[str, str],
+    configuration: str,
+) -> None:
+    """Write the findings of each study, the verdicts that follow from them, and the pages that show these.
+
+    ``studies`` says by short name what declares the claims of a study, and what its findings are about
+    (`qdrank.evaluation.findings.About`); ``decided`` are the data set and the study of each file of observations.
+    """
+    made_by = {"configuration": configuration, "commit": commit()}
+    tables = []
+    for (short, of), path in zip(studies.items(), out["findings"], strict=True):
+        observations = {
+            name: file for (name, study), file in zip(decided, files["observations"], strict=True) if study == short
+        }
+        write_findings(path, of["about"] | made_by, observations)
+        tables.append(decided_again(path, of["claims"], of["across"]))
+    verdicts = stamped(with_averages(pa.concat_tables([verdicts_table([]), *tables])), **made_by)
+    write(out["table"], "verdicts", verdicts)
+    whole, glance = readable(verdicts, titles), verdicts_overview(verdicts)
+    write_table(whole, {"html": out["html"]}, title="Claims of the papers", folded=[*FOLDED, "purpose"])
+    write_table(glance, {"csv": out["csv"], "md": out["md"]})
+    page = {"html": out["overview"]}
+    write_table(titled(glance, titles), page, title="Claims at a glance", said=expected_errors(verdicts))

@@ -12,14 +12,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from qdrank.ahead import in_order
 from qdrank.datasets.folds import assign_parts, fold_names
 from qdrank.datasets.judged import Judged, judged_table
 from qdrank.datasets.letor.reader import MAX_LABEL, Chunk, Ledger, letor_form, read_letor
 from qdrank.datasets.origins import sources_of
 from qdrank.datasets.textfiles import blocks
 from qdrank.errors import AnyPath, InputError
-from qdrank.jobs import threads_given
+from qdrank.jobs import in_order, threads_given
 from qdrank.store import ArtifactWriter, atomic_path, writing
 
 _EXPORT_ROWS = 1 << 13
