@@ -35,10 +35,11 @@ def run(args: argparse.Namespace) -> int:
 
     from qdrank.evaluation.deciding import with_averages
 
+    given = [*map(_decided, args.findings)]
     if not (source := args.docs / "ledger.yaml").is_file():
         raise InputError("no such file", file=source, fix="give --docs, the folder docs of a checkout")
     studies = yaml.safe_load(source.read_text(encoding="utf-8"))["studies"]
-    verdicts = joined_verdicts(map(_decided, args.findings or _kept(args.docs / "findings", studies)))
+    verdicts = joined_verdicts(given or map(_decided, _kept(args.docs / "findings", studies)))
     _refuse_other_runs(verdicts, studies, args.docs)
     verdicts = with_averages(verdicts)
     judged = sorted(set(verdicts.column("study").to_pylist()))
