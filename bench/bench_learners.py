@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from qdrank.datasets.judged import Judged
-from qdrank.datasets.letor.reader import load_letor
+from qdrank.datasets.letor import load_letor
 from qdrank.evaluation.published import compare_published, load_expected
 from qdrank.evaluation.values import FoldMeans, fold_means
 from qdrank.learners import AGGREGATORS, LEARNERS, tune

@@ -12,7 +12,7 @@ from qdrank.evaluation.measuring import document_ids, joined_refits, joined_scor
 from qdrank.learners import LEARNERS
 from qdrank.learners.choose import ValidationQueries
 from qdrank.learners.fitting import fit_seed
-from qdrank.queries.artifacts import Queries
+from qdrank.queries.recipe import Queries
 from qdrank.rankers.bilinear import Mixture
 from qdrank.rankers.documents import fold_documents
 from qdrank.rankers.learned import LearnerRanker

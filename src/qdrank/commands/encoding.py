@@ -18,7 +18,7 @@ from qdrank.registry import did_you_mean
 if TYPE_CHECKING:
     from qdrank.datasets.collections.model import Collection
     from qdrank.text.encoder import Encoder
-    from qdrank.text.encoder_vectors import TextVectors
+    from qdrank.text.encoding import TextVectors
 
 _WHICH = (
     "an encoder: a registered name (minilm), a folder as the model hub has it, or '{folder: F, queries: \"query: \"}' "
@@ -35,8 +35,7 @@ def encoder_of(given: str) -> Encoder:
     """The encoder that the user names, fetched if it is registered."""
     from qdrank.datasets.fetching.fetch import fetch_all
     from qdrank.datasets.fetching.presence import download_folder
-    from qdrank.text.encoder import Encoder
-    from qdrank.text.encoder_form import encoder_form
+    from qdrank.text.encoder import Encoder, encoder_form
 
     spec: Any = yaml.safe_load(given) if given.startswith("{") else given
     known = sources.load_encoders()

@@ -15,8 +15,8 @@ import numpy as np
 
 from qdrank.commands.output import aligned
 from qdrank.commands.run_tables import RUN_FORMATS, RunTable
-from qdrank.datasets.runs.model import Qrels, Run
 from qdrank.datasets.runs.reading import read_all_runs, read_qrels
+from qdrank.datasets.runs.run import Qrels, Run
 from qdrank.errors import AnyPath, InputError
 from qdrank.evaluation.run_files import MeasuredRun, is_letor, judged_run, measured_files, named_run, told_apart
 from qdrank.evaluation.unjudged import depth_of

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from qdrank.commands.features import PAST, QUERIES, features_of, study_of
 from qdrank.commands.output import add_output, opened, refuse_unwritable
-from qdrank.datasets.letor.reader import Chunk, letor_form, read_letor
+from qdrank.datasets.letor import Chunk, letor_form, read_letor
 from qdrank.datasets.runs.writing import run_lines
 from qdrank.errors import InputError
 from qdrank.jobs import cores
@@ -125,13 +125,13 @@ def _of_queries(args: argparse.Namespace) -> tuple[Iterator[Batch], pa.Table]:
 
 def _found(args: argparse.Namespace, stage: Searcher) -> Iterator[str]:
     """A TREC run of what a first stage finds for the queries."""
-    from qdrank.datasets.collections.reading import read_collection
-    from qdrank.text.new_queries import kept_index, read_new_queries
+    from qdrank.datasets.collections.forms import read_collection, read_new_queries
+    from qdrank.text.index import build_index
 
     if args.format != "trec":
         raise InputError(f"{stage.method} brings documents of its own, which need names", fix="add --format trec")
     data, queries = _data(args), read_new_queries(Path(args.queries))
-    index = kept_index(read_collection(**study_of(data)[0]).documents, stage.analyser, data / ".index.npz")
+    index = build_index(read_collection(**study_of(data)[0]).documents, stage.analyser, data / ".index.npz")
     found = stage.search(index, [query.text for query in queries])
     row, place = np.nonzero(found.document >= 0)
     names = np.array([query.query_id for query in queries], dtype=object)[row].tolist()

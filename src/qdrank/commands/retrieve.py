@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from qdrank.commands.encoding import add_encoder, vectors_of
 from qdrank.datasets import sources
 from qdrank.datasets.fetching.fetch import fetch_all
-from qdrank.datasets.runs.model import Qrels, Run
+from qdrank.datasets.runs.run import Qrels, Run
 from qdrank.errors import InputError
 from qdrank.registry import did_you_mean
 from qdrank.store.atomic import write_text
@@ -76,7 +76,7 @@ def _entry(dataset: str) -> sources.Dataset | None:
 
 def collection_of(dataset: str, judgments: str | None = None) -> Collection:
     """A registered text collection, fetched, or one in a folder in BEIR's form; what was counted rather than refused is printed."""
-    from qdrank.datasets.collections.reading import read_collection
+    from qdrank.datasets.collections.forms import read_collection
     from qdrank.datasets.fetching.presence import download_folder
 
     entry, source = _entry(dataset), dict[str, Any](like="beir", folder=dataset)
@@ -99,9 +99,9 @@ def _systems(entry: sources.Dataset, best: str) -> tuple[Iterable[Run], Qrels, d
     """The systems of a set to aggregate, its judgments, and the parts of its queries."""
     from tempfile import TemporaryDirectory
 
+    from qdrank.datasets.importing import import_letor
     from qdrank.datasets.judged import load_judged
-    from qdrank.datasets.letor.conversion import import_letor
-    from qdrank.datasets.runs.model import judgments_of, system_runs
+    from qdrank.datasets.runs.run import judgments_of, system_runs
 
     paths = fetch_all(entry)
     with TemporaryDirectory() as folder:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qdrank.datasets.runs.model import Run
+from qdrank.datasets.runs.run import Run
 from qdrank.errors import InputError
 from qdrank.learners.aggregation.fusion import FUSION_METHODS, NORMS, fuse
 

@@ -10,9 +10,8 @@ from tests.text.test_judged_text import made
 from qdrank.measures.compute import measure
 from qdrank.studies.beyond.choosing import Chooser, Grid, answered, lexical, measured, searchable, text_parts
 from qdrank.studies.beyond.retrievers import Lexical, Mixed
-from qdrank.text.bm25 import BM25
-from qdrank.text.judged import TextSettings
-from qdrank.text.retrieve import best_documents
+from qdrank.text.extract import TextSettings
+from qdrank.text.retrieve import BM25, best_documents
 
 GRID = Grid.of(
     BM25(),

@@ -17,11 +17,9 @@ from qdrank.studies.beyond.retrievers import (
     similarities,
     z_scores,
 )
-from qdrank.text.bm25 import BM25
-from qdrank.text.feedback import Feedback
+from qdrank.text.expansion import AskedQueries, Feedback, PastQueries
 from qdrank.text.index import AnalysedQueries, FieldIndex
-from qdrank.text.past_queries import AskedQueries, PastQueries
-from qdrank.text.retrieve import bm25_scores, retrieve
+from qdrank.text.retrieve import BM25, bm25_scores, retrieve
 
 N_DOCUMENTS, N_TERMS, N_PAST = 40, 30, 12
 RM3 = Feedback(documents=4, terms=6, weight=0.5)
@@ -88,7 +86,7 @@ def test_text_is_scored_as_the_first_stage_scores_it(known):
     asked = AnalysedQueries(words, nothing, nothing)
     expected = bm25_scores(known.text, asked, query, document, model).reshape(N_PAST, N_DOCUMENTS)
     np.testing.assert_allclose(Lexical(model).scores(known, plain(words)), expected, rtol=1e-12)
-    from qdrank.text.feedback import expanded_queries
+    from qdrank.text.expansion import expanded_queries
 
     again = expanded_queries(known.text, asked, retrieve(known.text, asked, model, n_top=10), RM3)
     expected = bm25_scores(known.text, again, query, document, model).reshape(N_PAST, N_DOCUMENTS)

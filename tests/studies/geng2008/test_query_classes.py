@@ -3,7 +3,7 @@ import pyarrow as pa
 import pytest
 
 from qdrank.errors import InputError
-from qdrank.queries.artifacts import Queries
+from qdrank.queries.recipe import Queries
 from qdrank.studies.geng2008.class_ranker import TypeClassifier, guess_classes
 from qdrank.studies.geng2008.query_classes import Classes, fitted_columns, type_scores, type_share
 

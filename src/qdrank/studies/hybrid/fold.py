@@ -11,11 +11,10 @@ import pyarrow as pa
 
 from qdrank.datasets.columns import reference_column
 from qdrank.datasets.judged import Judged, load_judged
-from qdrank.datasets.runs.model import COLUMNS
+from qdrank.datasets.runs.run import COLUMNS
 from qdrank.layout import FloatArray, rows_of
-from qdrank.queries.artifacts import load_queries
 from qdrank.queries.predictors import RunPredictors, margins, text_predictors
-from qdrank.queries.recipe import load_document_vectors
+from qdrank.queries.recipe import load_document_vectors, load_queries
 from qdrank.rankers.documents import FeatureScale, FoldDocuments, fold_documents
 from qdrank.rankers.run_scores import RunScores, among_first, normalised
 from qdrank.rankers.run_weights import NeighbourWeights, RunWeights, training_curves
