@@ -24,9 +24,9 @@ run: $(READY) ## run a first study on all cores: results/index.html (CONFIG=file
 
 # Every configuration that a table on the pages comes from (docs/ledger.yaml has the same list); each has a folder of its own.
 # STUDY=lin is for those that name this study, and for it alone: hours less.
-ALL_FINDINGS := claims seeds nfcorpus affine hoi2008 hybrid
+ALL_FINDINGS := sources claims seeds nfcorpus affine hoi2008 hybrid-dense hybrid dense-neighbours
 FINDINGS := $(if $(STUDY),$(basename $(notdir $(shell grep -lw 'studies: .*$(STUDY)' $(ALL_FINDINGS:%=config/%.yaml)))),$(ALL_FINDINGS))
-findings: $(READY) $(if $(filter hybrid,$(FINDINGS)),runs/hybrid/resources/runs) ## run all configurations behind the studies' pages, and write docs/verdicts (hours; goes on where it was stopped)
+findings: $(READY) $(patsubst %,runs/%/resources/runs,$(filter hybrid hybrid-dense,$(FINDINGS))) ## run all configurations behind the studies' pages, and write docs/verdicts (hours; goes on where it was stopped)
 	$(if $(FINDINGS),,$(error no configuration behind the pages names a study $(STUDY)))
 	@for name in $(FINDINGS); do PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/snakemake --cores all --rerun-incomplete \
 	  --max-jobs-per-timespan 1000/60s --directory runs/$$name --configfile config/$$name.yaml $(if $(STUDY),--config 'studies=[$(STUDY)]') -- results/claims-overview.html || exit 1; done
@@ -37,6 +37,13 @@ runs/hybrid/resources/runs: $(READY)
 	for name in cranfield cisi scifact mq2007-agg mq2008-agg; do $(BIN)/qdrank retrieve $$name --output $@.part/$$name || exit 1; done
 	$(BIN)/qdrank retrieve nfcorpus --judgments beir --output $@.part/nfcorpus
 	$(BIN)/qdrank retrieve nfcorpus --judgments direct --output $@.part/nfcorpus-direct
+	mv $@.part $@
+
+# Those of config/hybrid-dense.yaml.
+runs/hybrid-dense/resources/runs: $(READY)
+	for name in cranfield cisi time scifact squad-dev worldtree2; do \
+	  $(BIN)/qdrank retrieve $$name --method bm25 --method dense --encoder minilm --output $@.part/$$name-dense || exit 1; done
+	$(BIN)/qdrank retrieve nfcorpus --judgments direct --method bm25 --method dense --encoder minilm --output $@.part/nfcorpus-dense
 	mv $@.part $@
 
 PYTEST := $(BIN)/python -m pytest --numprocesses auto --dist worksteal --durations=40

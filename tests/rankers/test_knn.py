@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from qdrank.errors import InputError
 from qdrank.layout import pair_counts
-from qdrank.queries.neighbours import FEWEST_STORED, largest_used, neighbour_count, neighbours, stored_neighbours
+from qdrank.queries.neighbours import neighbours
+from qdrank.queries.sizes import FEWEST_STORED, largest_used, neighbour_count, stored_neighbours
 from qdrank.rankers import knn
 from qdrank.rankers.knn import ALIKE, change_ratios, offline1, random_neighbours
 

@@ -18,8 +18,8 @@ from qdrank.errors import InputError
 from qdrank.learners.parameters import fitted_names
 from qdrank.learners.ranksvm.estimator import RankSVM
 from qdrank.queries.graph import GraphOptions, metric_table, neighbours_table
-from qdrank.queries.neighbours import Setting, neighbour_count
 from qdrank.queries.recipe import VectorOptions, describe_queries, load_queries, scale_table, topics_of
+from qdrank.queries.sizes import Setting, neighbour_count
 from qdrank.rankers.one_model import LinearRanker
 from qdrank.serving.ranking import load_ranker
 from qdrank.store import read, write

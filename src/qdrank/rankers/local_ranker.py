@@ -26,7 +26,8 @@ from qdrank.learners.ranksvm.blocks import make_blocks
 from qdrank.learners.ranksvm.estimator import Penalty
 from qdrank.learners.ranksvm.local import TrainingBase, prepare_training, train_local
 from qdrank.learners.ranksvm.preferences import Preferences, prepare
-from qdrank.queries.neighbours import neighbour_count, neighbours
+from qdrank.queries.neighbours import neighbours
+from qdrank.queries.sizes import neighbour_count
 from qdrank.queries.vectors import Pooling, Standardiser, query_vectors
 from qdrank.rankers.base import OwnModels, QueryRanker, Validation, refuse_other_vectors
 from qdrank.rankers.documents import query_scores

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from qdrank.datasets.judged import Judged
 from qdrank.layout import FloatArray, IntArray
 from qdrank.queries.graph import metric_with
-from qdrank.queries.neighbours import TrainingQueries, neighbour_count
+from qdrank.queries.neighbours import TrainingQueries
+from qdrank.queries.sizes import neighbour_count
 from qdrank.rankers.base import QueryRanker, Validation, refuse_other_vectors
 from qdrank.rankers.documents import query_scores
 from qdrank.rankers.knn import ALIKE, Alikeness, Neighbourhoods, offline2

@@ -26,8 +26,8 @@ from qdrank.errors import InputError
 from qdrank.layout import FloatArray, IntArray
 from qdrank.learners.choose import ValidationQueries, choose
 from qdrank.learners.fitting import jittered
-from qdrank.queries.neighbours import neighbour_count
 from qdrank.queries.profiles import Profiler, Similarity, profiler
+from qdrank.queries.sizes import neighbour_count
 from qdrank.rankers.base import OwnModels, Validation
 from qdrank.rankers.knn import random_neighbours
 from qdrank.rankers.run_scores import Norm, RunScores, count_runs, normalised

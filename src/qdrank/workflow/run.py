@@ -13,7 +13,7 @@ from qdrank.errors import InputError
 from qdrank.evaluation.declared import Rules
 from qdrank.measures import CONVENTIONS, NDCG_IN_WORDS, SHORT_IS_ZERO
 from qdrank.project import PROJECT
-from qdrank.queries.neighbours import largest_used
+from qdrank.queries.sizes import largest_used
 from qdrank.rankers.methods import CLASSIC, ClassicMethod
 from qdrank.rankers.stages import DENSE, FIRST_STAGES, REFERENCE
 from qdrank.registry import own_source

@@ -8,7 +8,7 @@ from tests.studies.geng2008.world import GENG, TOL, study, world
 
 from qdrank.layout import shuffled_within
 from qdrank.measures.compute import measure
-from qdrank.queries.neighbours import Setting
+from qdrank.queries.sizes import Setting
 from qdrank.studies.geng2008 import stability
 from qdrank.studies.geng2008.fold import FoldModels, FoldQueries, curves, fold_run
 from qdrank.studies.geng2008.methods import BY_NAME, GLOBAL, LOCAL

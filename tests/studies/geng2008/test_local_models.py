@@ -7,7 +7,8 @@ from tests.studies.geng2008.world import GENG, TOL, shard, study, world
 from qdrank.errors import InputError
 from qdrank.layout import pair_counts
 from qdrank.learners.ranksvm.estimator import RankSVM
-from qdrank.queries.neighbours import Setting, by_lambda, neighbour_count, neighbour_counts, neighbours
+from qdrank.queries.neighbours import neighbours
+from qdrank.queries.sizes import Setting, by_lambda, neighbour_count, neighbour_counts
 from qdrank.queries.vectors import Standardiser, k_means, query_vectors
 from qdrank.rankers.documents import one_model_scores
 from qdrank.rankers.knn import ALIKE, change_ratios, offline1, offline2

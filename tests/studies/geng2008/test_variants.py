@@ -7,7 +7,7 @@ from tests.studies.geng2008.world import VECTORS, study, world
 from qdrank.datasets.simulated.features import REFERENCE
 from qdrank.measures.compute import ndcg
 from qdrank.queries.metrics import Euclidean
-from qdrank.queries.neighbours import Setting
+from qdrank.queries.sizes import Setting
 from qdrank.studies.geng2008.timing import COLD, WARM, timing_table
 from qdrank.studies.geng2008.variants import Space, clustered, compare_variants, sample, variants, within
 

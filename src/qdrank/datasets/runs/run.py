@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, pairwise, repeat
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,9 +20,6 @@ from numpy.typing import NDArray
 from qdrank.datasets.judged import Judged
 from qdrank.errors import InputError
 from qdrank.layout import FloatArray, IntArray, query_index, query_offsets
-
-if TYPE_CHECKING:
-    from qdrank.datasets.importing import Notes
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,7 +188,7 @@ class JudgedRuns(NamedTuple):
     judged: Judged
     names: list[str]
     scores: FloatArray
-    notes: Notes
+    notes: list[tuple[str, str]]
 
 
 def judged_runs(runs: Sequence[Run], qrels: Qrels, part: Mapping[str, str], *, max_label: int) -> JudgedRuns:
@@ -301,7 +298,7 @@ def _objects(lists: Sequence[tuple[object, ...]]) -> NDArray[np.object_]:
     return array
 
 
-def _notes(runs: Sequence[Run], qrels: Qrels, judged: Judged, level: IntArray) -> Notes:
+def _notes(runs: Sequence[Run], qrels: Qrels, judged: Judged, level: IntArray) -> list[tuple[str, str]]:
     """What is missing, not judged and how deep the runs go."""
     relevant = int(judged.n_relevant.sum())
     absent = relevant - int((judged.y > 0).sum())

@@ -20,8 +20,8 @@ from qdrank.learners.regularised import most_regularised_first
 from qdrank.measures.compute import measure as measure_of
 from qdrank.queries.graph import load_metric
 from qdrank.queries.metrics import Euclidean
-from qdrank.queries.neighbours import Setting
 from qdrank.queries.recipe import Queries, Recipe, load_document_vectors, load_neighbours, load_queries
+from qdrank.queries.sizes import Setting
 from qdrank.rankers.base import QueryRanker
 from qdrank.rankers.documents import FeatureScale, FoldDocuments, load_fold, one_model_scores, query_scores
 from qdrank.rankers.one_model import LinearRanker

@@ -19,8 +19,8 @@ from qdrank.layout import FloatArray, IntArray, rows_of
 from qdrank.learners.ranksvm.blocks import block_size, locality_order, make_blocks, progress_lines, shards_of_blocks
 from qdrank.learners.ranksvm.estimator import Model, all_pairs
 from qdrank.learners.ranksvm.local import LocalModels, prepare_training, train_sweep
-from qdrank.queries.neighbours import Setting, by_lambda
 from qdrank.queries.recipe import Queries, load_neighbours, load_queries
+from qdrank.queries.sizes import Setting, by_lambda
 from qdrank.rankers.documents import FeatureScale, FoldDocuments, load_fold
 from qdrank.rankers.knn import random_neighbours
 from qdrank.store import read, write

@@ -23,8 +23,9 @@ from qdrank.errors import InputError
 from qdrank.layout import FloatArray
 from qdrank.learners.ranksvm.local import LocalModels, TrainingBase, train_block
 from qdrank.queries.graph import metric_with
-from qdrank.queries.neighbours import Setting, TrainingQueries, neighbour_count
+from qdrank.queries.neighbours import TrainingQueries
 from qdrank.queries.recipe import load_neighbours
+from qdrank.queries.sizes import Setting, neighbour_count
 from qdrank.rankers.base import QueryRanker, Validation
 from qdrank.rankers.documents import seen
 from qdrank.rankers.knn import random_neighbours

@@ -23,7 +23,8 @@ from qdrank.learners.ranksvm.estimator import Model, solve, whole_problem
 from qdrank.learners.ranksvm.kernels import one_thread
 from qdrank.learners.ranksvm.local import TrainingBase, prepare_training, train_block
 from qdrank.learners.ranksvm.preferences import Preferences, subset
-from qdrank.queries.neighbours import neighbour_count, neighbours
+from qdrank.queries.neighbours import neighbours
+from qdrank.queries.sizes import neighbour_count
 from qdrank.queries.vectors import query_vectors
 from qdrank.rankers.documents import FeatureScale, load_fold
 from qdrank.rankers.knn import offline1
