@@ -16,9 +16,8 @@ import numpy as np
 
 from qdrank.datasets.collections.forms import read_collection
 from qdrank.jobs import seconds
-from qdrank.text.encoder import Encoder, batches, encoder_form
+from qdrank.text.encoder import Encoder, Vectors, batches, encoder_form
 from qdrank.text.encoder_search import search
-from qdrank.text.encoding import Vectors
 
 WIDTH, BLOCK = 384, 1 << 15
 

@@ -26,10 +26,17 @@ from typing import Any
 import numpy as np
 
 from qdrank.layout import query_offsets
-from qdrank.learners.ranksvm.blocks import locality_order, make_blocks
 from qdrank.learners.ranksvm.estimator import RankSVM
 from qdrank.learners.ranksvm.kernels import one_thread
-from qdrank.learners.ranksvm.local import BLOCK, LocalModels, prepare_training, train_local, train_sweep
+from qdrank.learners.ranksvm.local import (
+    BLOCK,
+    LocalModels,
+    locality_order,
+    make_blocks,
+    prepare_training,
+    train_local,
+    train_sweep,
+)
 from qdrank.learners.ranksvm.preferences import Preferences, prepare
 
 Row = tuple[str, str]

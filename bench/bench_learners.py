@@ -19,9 +19,9 @@ from qdrank.datasets.letor import load_letor
 from qdrank.evaluation.published import compare_published, load_expected
 from qdrank.evaluation.values import FoldMeans, fold_means
 from qdrank.learners import AGGREGATORS, LEARNERS, tune
-from qdrank.learners.grids import GRIDS
 from qdrank.measures import CONVENTIONS
 from qdrank.measures.compute import measure
+from qdrank.rankers.methods import GRIDS
 
 PROJECT = Path(__file__).resolve().parents[1]
 MIRROR = Path(os.environ.get("QDRANK_MIRROR", "no-mirror"))

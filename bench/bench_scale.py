@@ -21,9 +21,8 @@ from qdrank.datasets.importing import import_letor
 from qdrank.datasets.judged import load_judged
 from qdrank.layout import query_index
 from qdrank.learners import LEARNERS
-from qdrank.learners.ranksvm.blocks import block_size, locality_order, make_blocks
 from qdrank.learners.ranksvm.kernels import one_thread
-from qdrank.learners.ranksvm.local import prepare_training, train_sweep
+from qdrank.learners.ranksvm.local import block_size, locality_order, make_blocks, prepare_training, train_sweep
 from qdrank.queries.neighbours import neighbours
 from qdrank.queries.vectors import Standardiser, query_vectors
 from qdrank.rankers.documents import fold_documents

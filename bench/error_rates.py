@@ -15,7 +15,7 @@ import numpy as np
 from qdrank.datasets.runs.reading import read_qrels
 from qdrank.evaluation.declared import FAILS, HOLDS, RULES_OF_RUNS, Claim
 from qdrank.evaluation.estimates import over_queries
-from qdrank.evaluation.power import effective_number
+from qdrank.evaluation.intervals import effective_number
 from qdrank.evaluation.run_files import measured_runs
 from qdrank.evaluation.verdicts import decide_by_estimates, verdict_by_interval
 from qdrank.measures.names import parse

@@ -1,7 +1,7 @@
 """How often the interval of an average over sets covers its mean: ``python bench/pooling.py``; docs/verdicts.md has the table.
 
 Values of queries are normal, or 0 for nine of ten and skewed for the others. True effects of sets differ by 0, .5, 1 or 2 times the
-standard error of 300 queries. Four intervals: that of `qdrank.evaluation.pooling`; with q at least 1 but without the jackknife;
+standard error of 300 queries. Four intervals: that of `qdrank.evaluation.deciding`; with q at least 1 but without the jackknife;
 that of Hartung, Knapp, Sidik and Jonkman as it is; the normal one. Then that of a further set.
 """
 
@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import stdtrit
 
+from qdrank.evaluation.deciding import believed_errors, pool
 from qdrank.evaluation.estimates import over_queries
-from qdrank.evaluation.pooling import believed_errors, pool
 
 #: Queries of the sets of the studies.
 SIZES = ((106, 225, 323, 784), (106, 225, 323, 564, 1692), (42, 50, 112, 225, 300, 1692))

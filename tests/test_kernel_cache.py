@@ -38,13 +38,13 @@ def test_a_changed_kernel_gets_a_new_cache(project: Path, tmp_path: Path) -> Non
 def test_a_copy_of_the_library_finds_what_another_compiled(project: Path, tmp_path: Path) -> None:
     """And an edited kernel in the same cache is compiled anew."""
     code = (
-        "from qdrank.learners.aggregation.cps import footrule as f;"
+        "from qdrank.learners.cps import footrule as f;"
         "print(f.py_func.__code__.co_filename); f(1.0, 1, 2); print(sum(f.stats.cache_hits.values()))"
     )
     found = []
     for name, edit in (("one", ""), ("other", ""), ("edited", "\n# edited\n")):
         shutil.copytree(project / "src", tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
-        kernels = tmp_path / name / "qdrank/learners/aggregation/cps.py"
+        kernels = tmp_path / name / "qdrank/learners/cps.py"
         kernels.write_text(kernels.read_text() + edit)
         environment = os.environ | {"PYTHONPATH": str(tmp_path / name), "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
         command = [sys.executable, "-c", code]

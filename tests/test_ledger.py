@@ -20,7 +20,7 @@ import yaml
 from qdrank.datasets.sources import load
 from qdrank.errors import InputError
 from qdrank.evaluation.declared import Claim, Rules
-from qdrank.learners.grids import GRIDS
+from qdrank.rankers.methods import GRIDS
 from qdrank.registry import loaded
 from qdrank.studies import STUDIES
 from qdrank.workflow.config_files import load_sources, merged

@@ -20,7 +20,7 @@ from qdrank.evaluation.values import Values
 from qdrank.evaluation.deciding import decide
 from qdrank.layout import query_index
 from qdrank.learners.ranksvm.local import prepare_training, train_block
-from qdrank.learners.classic.linear import ListNet
+from qdrank.learners.linear import ListNet
 from qdrank.learners.ranksvm.preferences import prepare
 from qdrank.learners.ranksvm.estimator import RankSVM
 from qdrank.measures.compute import measure

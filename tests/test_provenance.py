@@ -103,10 +103,10 @@ def test_a_target_in_the_params_counts(library: Path) -> None:
 
 def test_of_learners_those_count_that_the_params_name(source: Path) -> None:
     before = digest(**LEARN)
-    trees, own = source / "learners/classic/trees.py", source / "learners/ranksvm/estimator.py"
+    trees, own = source / "learners/trees.py", source / "learners/ranksvm/estimator.py"
     trees.write_text(trees.read_text() + "\nEDITED = True\n")
     assert digest(**LEARN) == before
-    assert "qdrank.learners.classic.trees" in modules(**LEARN, looked_up=["lambdamart"])
+    assert "qdrank.learners.trees" in modules(**LEARN, looked_up=["lambdamart"])
     own.write_text(own.read_text() + "\nEDITED = True\n")
     assert digest(**LEARN) != before
 
@@ -129,8 +129,8 @@ def test_all_measures_count_wherever_one_is_measured(source: Path) -> None:
 def test_names_that_a_package_imports_late_are_followed_one_by_one(source: Path) -> None:
     (source / "late.py").write_text("from qdrank.learners import ListNet\n")
     found = modules("qdrank.late:ListNet")
-    assert "qdrank.learners.classic.linear" in found
-    assert "qdrank.learners.classic.trees" not in found
+    assert "qdrank.learners.linear" in found
+    assert "qdrank.learners.trees" not in found
 
 
 def test_code_that_the_digest_does_not_know_of_is_not_found() -> None:

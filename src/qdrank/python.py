@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from qdrank.commands.advise import advice_lines
 from qdrank.commands.compare import heading, report_lines
-from qdrank.commands.evaluate import USUAL
-from qdrank.commands.run_tables import RunTable, text_table
+from qdrank.commands.evaluate import USUAL, RunTable, text_table
 from qdrank.datasets.runs.reading import distinct_names, qrels_of, run_of
 from qdrank.datasets.runs.run import Run
 from qdrank.datasets.runs.writing import write_run
@@ -153,7 +152,7 @@ def fuse(
     *runs: Given, method: str = "rrf", norm: str = "min-max", weights: Sequence[float] | None = None, k: float = 60
 ) -> Ranking:
     """One run from several, without judgments."""
-    from qdrank.learners.aggregation.fusion import fuse as fused
+    from qdrank.learners.fusion import fuse as fused
 
     return Ranking(fused(_runs(runs), method, norm=norm, weights=weights, k=k, tag="qdrank-fused"))
 

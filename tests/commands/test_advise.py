@@ -13,7 +13,7 @@ from qdrank.datasets.runs.run import judged_runs
 from qdrank.datasets.runs.writing import write_qrels, write_run
 from qdrank.datasets.simulated.features import two_runs
 from qdrank.errors import InputError
-from qdrank.learners.aggregation.fusion import fuse
+from qdrank.learners.fusion import fuse
 from qdrank.rankers.documents import DocumentView
 from qdrank.rankers.run_weights import FixedWeights
 from qdrank.rankers.served import ServedRuns, write_ranker

@@ -12,8 +12,7 @@ from scipy import stats
 
 from qdrank.evaluation.declared import FAILS, HOLDS, UNCLEAR, Claim, Rules
 from qdrank.evaluation.estimates import over_queries, over_seeds
-from qdrank.evaluation.intervals import studentised_interval
-from qdrank.evaluation.power import effective_number, lacking
+from qdrank.evaluation.intervals import effective_number, lacking, studentised_interval
 from qdrank.evaluation.verdicts import decide_by_estimates
 
 RULES = Rules()

@@ -7,17 +7,20 @@ from statsmodels.stats.meta_analysis import combine_effects
 from tests.evaluation.test_deciding import DECLARATION, observations
 from tests.test_ledger import present
 
-from qdrank.evaluation.deciding import AVERAGE, SETS, decide, stamped
-from qdrank.evaluation.declared import CLAIM_KINDS, FAILS, HOLDS, UNCLEAR
-from qdrank.evaluation.pooling import (
+from qdrank.evaluation.deciding import (
+    AVERAGE,
+    SETS,
     averages,
     believed_errors,
     between_sets,
     claim_of,
+    decide,
     moved_without_each,
     pool,
+    stamped,
     with_averages,
 )
+from qdrank.evaluation.declared import CLAIM_KINDS, FAILS, HOLDS, UNCLEAR
 from qdrank.figures.averages import forest_of_sets
 from qdrank.figures.verdicts import CANNOT_TELL, PUBLIC, section_of, verdicts_overview
 from qdrank.store import read, write

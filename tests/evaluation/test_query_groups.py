@@ -5,7 +5,7 @@ import pytest
 
 from qdrank.datasets.runs.rows import read_groups
 from qdrank.errors import InputError
-from qdrank.evaluation.power import power, queries_needed
+from qdrank.evaluation.intervals import power, queries_needed
 from qdrank.evaluation.significance import between_groups, by_group, groups_of
 
 

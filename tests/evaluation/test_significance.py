@@ -6,8 +6,7 @@ from scipy import stats
 
 from qdrank.errors import InputError
 from qdrank.evaluation.comparison import Comparison, compare, guarded
-from qdrank.evaluation.intervals import bootstrap_interval
-from qdrank.evaluation.power import detectable_difference, power
+from qdrank.evaluation.intervals import bootstrap_interval, detectable_difference, power
 from qdrank.evaluation.significance import holm, paired_t, permutation, wilcoxon
 from qdrank.evaluation.values import Pairs, join
 

@@ -9,9 +9,8 @@ import yaml
 
 from qdrank.datasets.judged import Judged, scores_table
 from qdrank.datasets.runs.reading import read_qrels, read_run
-from qdrank.evaluation.measuring import measure_scores
+from qdrank.evaluation.measuring import measure_scores, write_runs
 from qdrank.evaluation.run_files import measure_run
-from qdrank.evaluation.written_runs import write_runs
 from qdrank.store import write
 
 MEASURES = ["ap", "ndcg@10/linear", "ndcg@10/exp", "ndcg@5/letor4", "ap/trec", "p@5/trec", "ndcg/trec", "rr/trec"]

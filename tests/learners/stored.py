@@ -3,7 +3,7 @@
 from typing import Any
 
 from qdrank.rankers.served import kind_of
-from qdrank.rankers.state import from_state_table, state_table
+from qdrank.rankers.stored import from_state_table, state_table
 
 
 def stored(learner: Any) -> Any:

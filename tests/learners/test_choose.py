@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from qdrank.errors import InputError
 from qdrank.layout import shuffled_within
 from qdrank.learners.choose import Choice, ValidationQueries, choice_rows, choose
-from qdrank.learners.regularised import most_regularised_first
+from qdrank.learners.parameters import most_regularised_first
 
 Case = tuple[list[int], list[int], list[list[int]], list[list[float]]]
 

@@ -22,7 +22,7 @@ from qdrank.datasets.letor import load_letor
 from qdrank.errors import InputError
 from qdrank.learners import LEARNERS, tune
 from qdrank.learners.atvt.estimator import ATVT
-from qdrank.learners.classic.linear import Regression
+from qdrank.learners.linear import Regression
 from qdrank.learners.ranksvm.estimator import RankSVM
 from qdrank.measures.compute import measure
 

@@ -9,11 +9,10 @@ from tests.learners.stored import stored
 
 from qdrank.layout import shuffled_within
 from qdrank.learners import AGGREGATORS, LEARNERS, tune
-from qdrank.learners.choose import RoundChoice
-from qdrank.learners.classic.linear import Regression
-from qdrank.learners.fitting import fit_seed, jittered
+from qdrank.learners.choose import RoundChoice, fit_seed, jittered
 from qdrank.learners.inputs import as_judged
-from qdrank.rankers.state import state_table
+from qdrank.learners.linear import Regression
+from qdrank.rankers.stored import state_table
 
 FEATURES = [name for name in LEARNERS if name not in AGGREGATORS]
 SMALL = {

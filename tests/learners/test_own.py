@@ -86,7 +86,7 @@ def test_what_is_missing_is_said(tmp_path: Path, target: str, says: str) -> None
 
 
 def test_an_entry_point_of_an_installed_package_is_a_learner(monkeypatch: pytest.MonkeyPatch) -> None:
-    point = EntryPoint("means", "qdrank.learners.classic.linear:Regression", "qdrank.learners")
+    point = EntryPoint("means", "qdrank.learners.linear:Regression", "qdrank.learners")
     monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [point] * (group == "qdrank.learners"))
     target = own_target("means")
     assert own_source(target)[0].name == "linear.py"

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from qdrank.learners import LEARNERS, grids, tune
-from qdrank.learners.fitting import fit_one, grid_settings
-from qdrank.rankers.methods import CLASSIC
+from qdrank.learners import LEARNERS, tune
+from qdrank.learners.choose import fit_one, grid_settings
+from qdrank.rankers.methods import CLASSIC, GRIDS
 
 X = np.array([[1.0, 0.0], [0.0, 1.0], [0.5, 0.2], [1.0, 0.0], [0.0, 1.0], [0.5, 0.2]])
 TRAIN = (X, [1, 0, 0, 1, 0, 0], [1, 1, 1, 2, 2, 2])
@@ -34,7 +34,7 @@ class OneFeature:
 TOYS = {"toy": OneFeature}
 
 
-BY_NAME = {name: (LEARNERS[name], grid) for name, grid in grids.GRIDS.items()}
+BY_NAME = {name: (LEARNERS[name], grid) for name, grid in GRIDS.items()}
 
 
 @pytest.mark.parametrize("name", list(BY_NAME))

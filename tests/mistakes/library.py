@@ -10,7 +10,7 @@ import qdrank
 from qdrank.datasets.judged import Judged
 from qdrank.datasets.simulated.features import simulate
 from qdrank.learners import RankSVM
-from qdrank.learners.classic.trees import LambdaMART
+from qdrank.learners.trees import LambdaMART
 from qdrank.measures.compute import measure
 from qdrank.rankers.local_ranker import LocalRanker
 from tests.mistakes.planted import Mistake

@@ -9,7 +9,7 @@ from qdrank.datasets.runs.run import judged_runs
 from qdrank.datasets.simulated.features import two_runs
 from qdrank.errors import InputError
 from qdrank.queries.predictors import RunPredictors, first_scores, margins, text_predictors
-from qdrank.rankers.others import other_rows
+from qdrank.rankers.base import other_rows
 
 
 def test_first_scores_and_margins_against_brute_force():

@@ -10,8 +10,7 @@ import pytest
 from qdrank.datasets.judged import Judged, judged_table, load_judged
 from qdrank.evaluation.measuring import document_ids, joined_refits, joined_scores
 from qdrank.learners import LEARNERS
-from qdrank.learners.choose import ValidationQueries
-from qdrank.learners.fitting import fit_seed
+from qdrank.learners.choose import ValidationQueries, fit_seed
 from qdrank.queries.recipe import Queries
 from qdrank.rankers.bilinear import Mixture
 from qdrank.rankers.documents import fold_documents
@@ -27,7 +26,7 @@ from qdrank.rankers.learning import (
 from qdrank.rankers.local_ranker import LocalRanker
 from qdrank.rankers.methods import CLASSIC
 from qdrank.rankers.one_model import LinearRanker, TreeRanker
-from qdrank.rankers.state import from_state_table
+from qdrank.rankers.stored import from_state_table, state_table
 from qdrank.serving.ranking import kind_of
 from qdrank.store import read, write
 from qdrank.workflow.script import Job
@@ -111,7 +110,7 @@ def test_a_model_read_again_scores_the_same(name, tmp_path):
     write(path, "models", model_table(name, choice.chosen, inverse, documents.parts["train"]))
     test = documents.seen("test")
     scores = scored(ranker, test)
-    write(tmp_path / "ranker.parquet", "rankers", ranker.state())
+    write(tmp_path / "ranker.parquet", "rankers", state_table(ranker))
     stored = from_state_table(read(tmp_path / "ranker.parquet", "rankers"), kind_of)
     np.testing.assert_array_equal(scored(stored, test), scores)
     assert np.ptp(scores) > 0

@@ -7,11 +7,10 @@ from hypothesis import strategies as st
 from tests.rankers.query_world import world
 
 from qdrank.errors import InputError
-from qdrank.rankers.base import OwnModels
+from qdrank.rankers.base import OfOthers, OwnModels
 from qdrank.rankers.one_model import LinearRanker
-from qdrank.rankers.others import OfOthers
 from qdrank.rankers.served import kind_of
-from qdrank.rankers.state import from_state_table
+from qdrank.rankers.stored import from_state_table, state_table
 
 
 class VectorWeights(OwnModels):
@@ -93,7 +92,7 @@ def test_drawn_again_the_ranker_inside_sees_other_vectors():
 def test_it_is_stored_and_refuses_models_that_are_not_there():
     train, vectors = world(1)
     control = OfOthers(base=LinearRanker(), seed=3).fit(train, vectors)
-    stored = from_state_table(control.state(), kind_of)
+    stored = from_state_table(state_table(control), kind_of)
     np.testing.assert_array_equal(stored.predict(train, vectors), control.predict(train, vectors))
     with pytest.raises(InputError, match="no models"):
         OfOthers(base=LinearRanker(), given="models")

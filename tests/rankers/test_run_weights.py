@@ -7,8 +7,8 @@ from qdrank.datasets.runs.run import judged_runs
 from qdrank.datasets.simulated.features import two_runs
 from qdrank.errors import InputError
 from qdrank.evaluation.run_files import measure_run
-from qdrank.learners.aggregation.fusion import fuse
 from qdrank.learners.choose import ValidationQueries
+from qdrank.learners.fusion import fuse
 from qdrank.queries.predictors import RunPredictors
 from qdrank.rankers.run_scores import FusedRuns, RunScores, normalised
 from qdrank.rankers.run_weights import (
@@ -20,7 +20,7 @@ from qdrank.rankers.run_weights import (
     settings_for,
     weight_grid,
 )
-from qdrank.rankers.state import from_state_table
+from qdrank.rankers.stored import from_state_table, state_table
 from qdrank.serving.ranking import kind_of
 
 NORMS = ("min-max", "z-score", "rank")
@@ -129,7 +129,7 @@ def test_margins_move_weight_to_the_run_that_is_sure_of_its_first(world):
 def test_a_stored_ranker_gives_the_same_scores(world, ranker):
     _, judged, vectors, _ = world
     fitted = ranker.fit(judged, vectors)
-    again = from_state_table(fitted.state(), kind_of)
+    again = from_state_table(state_table(fitted), kind_of)
     assert (again.predict(judged, vectors) == fitted.predict(judged, vectors)).all()
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from qdrank.learners.parameters import fitted_names
-from qdrank.rankers.state import from_state_table, state_table
+from qdrank.rankers.stored import from_state_table, state_table
 from qdrank.store import read, write
 
 

@@ -13,14 +13,13 @@ from qdrank.commands.export import FORMATS
 from qdrank.datasets.columns import columns_table
 from qdrank.datasets.letor import load_letor
 from qdrank.errors import InputError
-from qdrank.learners.classic.boosting import RankBoost
-from qdrank.learners.classic.linear import Regression
-from qdrank.learners.classic.trees import BoostedRegression, LambdaMART
+from qdrank.learners.boosting import RankBoost
+from qdrank.learners.linear import Regression
 from qdrank.learners.ranksvm.estimator import RankSVM
+from qdrank.learners.trees import BoostedRegression, LambdaMART
 from qdrank.rankers.documents import FoldDocuments, fold_documents
-from qdrank.rankers.learned import LearnerRanker
+from qdrank.rankers.learned import LearnerRanker, OneFeature
 from qdrank.rankers.one_model import LinearRanker, TreeRanker
-from qdrank.rankers.reference import OneFeature
 from qdrank.rankers.served import ServedRanker, write_ranker
 from qdrank.serving.plain import SOLR_SLACK, next_up, plain_model, raw_thresholds, without_slack
 from qdrank.single_precision import numbers, places

@@ -14,20 +14,18 @@ from qdrank.datasets.runs.writing import write_run
 from qdrank.datasets.scaling import column_moments, scaled
 from qdrank.datasets.simulated.features import REFERENCE, two_runs, write_simulated
 from qdrank.errors import InputError
-from qdrank.learners.classic.trees import LambdaMART
 from qdrank.learners.ranksvm.estimator import RankSVM
+from qdrank.learners.trees import LambdaMART
 from qdrank.queries.recipe import DocumentVectors
 from qdrank.queries.vectors import Standardiser, query_vectors
 from qdrank.rankers.base import QueryRanker
 from qdrank.rankers.documents import FoldDocuments, fold_documents
-from qdrank.rankers.learned import LearnerRanker, WithQueryVectors
+from qdrank.rankers.learned import LearnerRanker, OneFeature, WithQueryVectors
 from qdrank.rankers.local_ranker import LocalRanker
 from qdrank.rankers.one_model import LinearRanker
-from qdrank.rankers.reference import OneFeature
 from qdrank.rankers.run_weights import FixedWeights
 from qdrank.rankers.served import ServedRanker, ServedRuns, write_ranker
-from qdrank.serving.ranking import load_ranker
-from qdrank.serving.whole import fitted_on_all
+from qdrank.serving.ranking import fitted_on_all, load_ranker
 from qdrank.store import write
 
 

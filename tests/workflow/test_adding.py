@@ -65,9 +65,9 @@ class Toy(StudySection):
     "methods": """"The methods, each with the rankers to try."
 
 from qdrank.figures.palette import BLUE, GREY, ORANGE
-from qdrank.learners.classic.trees import LambdaMART
+from qdrank.learners.trees import LambdaMART
 from qdrank.rankers.learned import LearnerRanker, WithQueryVectors
-from qdrank.rankers.others import OfOthers
+from qdrank.rankers.base import OfOthers
 from qdrank.studies.study import Method
 
 
@@ -323,10 +323,6 @@ class First(LinearLearner):
             '        "toy-first": "qdrank.learners.first:First",\n'
             '        "ranksvm": "qdrank.learners.ranksvm.estimator:RankSVM",\n        "rankboost"',
         ),
-        "src/qdrank/learners/grids.py": (
-            '    "ranksvm": {',
-            '    "toy-first": {"sign": [1.0, -1.0]},\n    "ranksvm": {',
-        ),
         "src/qdrank/rankers/methods.py": (
             '    "ranksvm": ClassicMethod(',
             '    "toy-first": ClassicMethod("toy-first", "First feature"),\n    "ranksvm": ClassicMethod(',
@@ -337,6 +333,8 @@ class First(LinearLearner):
         ),
     }
     add(study.folder, {"src/qdrank/learners/first.py": learner}, edits)
+    grid = ('    "ranksvm": {', '    "toy-first": {"sign": [1.0, -1.0]},\n    "ranksvm": {')
+    add(study.folder, {}, {"src/qdrank/rankers/methods.py": grid})
     planned = study.planned()
     assert {"learn_method", "measure_methods", "tabulate_learners"} <= planned
     assert not {name for name in planned if name.startswith(("train_", "score_", "fit_", "solve_", "measure_features"))}

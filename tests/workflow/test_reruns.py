@@ -72,13 +72,13 @@ def test_the_code_of_a_method_is_its_own(name: str) -> None:
     module, job = CLASSIC[name].module, {"call": "qdrank.rankers.learning:learn_method"}
     used, common = code_modules({**job, "learner": CLASSIC[name].learner}), code_modules(job)
     others = {method.module for method in CLASSIC.values()} - {module}
-    built_on = {"qdrank.learners.aggregation.cps": {"qdrank.learners.aggregation.fusion"}}
+    built_on = {"qdrank.learners.cps": {"qdrank.learners.fusion"}}
     assert module in used
     assert (used - common) & others <= built_on.get(module, set())
 
 
 def test_a_changed_learner_reruns_alone(study: Project) -> None:
-    path = study.folder / "src/qdrank/learners/classic/linear.py"
+    path = study.folder / "src/qdrank/learners/linear.py"
     path.write_text(f"{path.read_text()}\nEDITED = True\n")
     printed = study.tiny("--dry-run", "--quiet", "rules")
     assert re.search(r"^learn_method +1$", printed, re.MULTILINE), printed

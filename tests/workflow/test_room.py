@@ -9,8 +9,8 @@ import pytest
 
 from qdrank.errors import InputError
 from qdrank.measures import CONVENTIONS
+from qdrank.rankers import DENSE, FIRST_STAGES, REFERENCE
 from qdrank.rankers.methods import CLASSIC
-from qdrank.rankers.stages import DENSE, FIRST_STAGES, REFERENCE
 from qdrank.studies import STUDIES
 from qdrank.workflow.config_files import resolve
 from qdrank.workflow.files import (

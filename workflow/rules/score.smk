@@ -5,7 +5,7 @@
 #         results/{dataset}/{fold}/served/{method}.parquet         the same methods for `qdrank rank`
 #         results/{dataset}/{fold}/first_stages.parquet    settings of BM25 and RM3 tried on validation
 
-from qdrank.rankers.stages import DENSE, FIRST_STAGES
+from qdrank.rankers import DENSE, FIRST_STAGES
 
 WITH_FEATURES = planned.of_kind("letor", "agg", "simulated")
 
@@ -28,7 +28,7 @@ for _name, _folds in run.by_folds("score_reference", WITH_FEATURES).items():
             mem_mb=memory(500, 1.4),
             runtime=minutes(15, 0.05),
         params:
-            call="qdrank.rankers.reference:write_reference",
+            call="qdrank.rankers.learning:write_reference",
         script:
             "../../scripts/run_step.py"
 

@@ -73,7 +73,7 @@ rule write_runs:
         mem_mb=memory(600, 2),
         runtime=minutes(30, 0.1),
     params:
-        call="qdrank.evaluation.written_runs:write_runs",
+        call="qdrank.evaluation.measuring:write_runs",
         dataset=lambda wc: wc.dataset,
         title=lambda wc: planned.datasets[wc.dataset].title,
         methods=lambda wc: run.methods_of(wc.dataset),

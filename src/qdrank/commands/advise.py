@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from qdrank.commands.encoding import add_encoder, encoder_of
 from qdrank.commands.evaluate import USUAL
 from qdrank.commands.features import QUERIES
+from qdrank.commands.retrieve import add_encoder, encoder_of
 from qdrank.datasets.runs.reading import read_all_runs, read_qrels
 from qdrank.errors import InputError
 from qdrank.evaluation.advice import Advice, advise

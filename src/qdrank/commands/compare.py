@@ -15,10 +15,9 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any
 
-from qdrank.commands.evaluate import USUAL, add_files, add_measures, asked_names
+from qdrank.commands.evaluate import USUAL, add_files, add_measures, answered, asked_names, described
 from qdrank.commands.output import aligned, opened, refuse_unwritable
 from qdrank.commands.retrieve import collection_of
-from qdrank.commands.run_tables import answered, described
 from qdrank.errors import InputError
 from qdrank.evaluation.declared import UNCLEAR
 from qdrank.evaluation.run_files import is_letor

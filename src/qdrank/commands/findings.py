@@ -28,7 +28,7 @@ def run(args: argparse.Namespace) -> int:
     """Write the verdicts of every study that the runs judge."""
     import yaml
 
-    from qdrank.evaluation.pooling import with_averages
+    from qdrank.evaluation.deciding import with_averages
     from qdrank.figures.averages import forest_of_sets
     from qdrank.figures.style import save_figure
     from qdrank.studies import STUDIES

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from qdrank.commands.output import refuse_unwritable
 from qdrank.rankers.served import write_ranker
-from qdrank.serving.whole import fitted_on_all, settings_of
+from qdrank.serving.ranking import fitted_on_all, settings_of
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -15,7 +15,7 @@ from qdrank.datasets.runs.reading import read_all_runs
 from qdrank.datasets.runs.run import Qrels, Run, union_of
 from qdrank.datasets.runs.writing import run_lines
 from qdrank.errors import InputError
-from qdrank.learners.aggregation.fusion import FUSION_METHODS, NORMS, fuse
+from qdrank.learners.fusion import FUSION_METHODS, NORMS, fuse
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

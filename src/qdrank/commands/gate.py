@@ -16,8 +16,8 @@ from typing import Any
 from xml.etree import ElementTree
 
 from qdrank.commands.compare import add_question, asked, heading, report_lines
+from qdrank.commands.evaluate import described
 from qdrank.commands.output import aligned, refuse_unwritable
-from qdrank.commands.run_tables import described
 from qdrank.errors import AnyPath, QdrankError
 from qdrank.evaluation.declared import FAILS, HOLDS
 from qdrank.evaluation.two_runs import Question, TwoRuns

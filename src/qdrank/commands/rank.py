@@ -20,8 +20,8 @@ from qdrank.errors import InputError
 from qdrank.jobs import cores
 from qdrank.layout import FloatArray
 from qdrank.queries.recipe import topics_of
-from qdrank.rankers.searcher import Searcher
 from qdrank.rankers.served import ServedRanker
+from qdrank.rankers.stored import Searcher
 from qdrank.serving.ranking import DEFAULT, load_ranker, load_stored
 from qdrank.store import read
 

@@ -23,15 +23,14 @@ from qdrank.datasets.runs.run import Qrels, Run, judged_runs
 from qdrank.errors import InputError
 from qdrank.evaluation.deciding import decide
 from qdrank.evaluation.declared import FAILS, HOLDS, RULES_OF_RUNS, UNCLEAR, Claim, Declaration
-from qdrank.evaluation.intervals import bootstrap_interval
-from qdrank.evaluation.power import queries_needed
+from qdrank.evaluation.intervals import bootstrap_interval, queries_needed
 from qdrank.evaluation.run_files import judged_run
 from qdrank.evaluation.values import Values
 from qdrank.layout import FloatArray, IntArray, rows_of
 from qdrank.learners.choose import ValidationQueries, choose
 from qdrank.queries.predictors import RunPredictors
 from qdrank.queries.profiles import Similarity
-from qdrank.rankers.others import other_rows
+from qdrank.rankers.base import other_rows
 from qdrank.rankers.run_scores import Norm, RunScores
 from qdrank.rankers.run_weights import (
     NeighbourWeights,

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from qdrank.evaluation.declared import RULES_OF_RUNS, Rules
 from qdrank.evaluation.estimates import over_refits
-from qdrank.evaluation.intervals import Interval, table_interval
-from qdrank.evaluation.power import detectable_difference, lacking
+from qdrank.evaluation.intervals import Interval, detectable_difference, lacking, table_interval
 from qdrank.evaluation.significance import PairedTest, holm, paired_t, permutation, wilcoxon
 from qdrank.evaluation.values import Pairs, join
 from qdrank.measures.names import parse
@@ -57,7 +56,7 @@ class Comparison:
 
     @property
     def lacks(self) -> str:
-        """What is missing for a verdict (`qdrank.evaluation.power`), in words; empty if nothing is."""
+        """What is missing for a verdict (`qdrank.evaluation.intervals`), in words; empty if nothing is."""
         return lacking(self.pairs.differences, self.level, self.rules)
 
     # Resampling takes most of the time of a table, and not every table shows what comes of it.

@@ -147,9 +147,9 @@ class Rules:
     ----------
     alpha : probability, at most, that any verdict of a family is wrong
     rare : share of all queries that an interval may not miss: its absence must be less likely than half the level
-    differing : effective number of queries that must differ (`qdrank.evaluation.power`)
+    differing : effective number of queries that must differ (`qdrank.evaluation.intervals`)
     seeds : seeds that a statement about a kind of simulated world needs
-    sets : independent public sets of queries that an average over sets needs (`qdrank.evaluation.pooling`)
+    sets : independent public sets of queries that an average over sets needs (`qdrank.evaluation.deciding`)
     power : probability with which the smallest detectable difference would be found
     """
 

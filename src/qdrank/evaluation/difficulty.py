@@ -123,7 +123,7 @@ def breakdown(
 
     A row is of a measure, class and method. ``p_holm`` is corrected for all classes and methods of a measure. There is no p for the
     baseline, for queries without relevant documents, and where the bootstrap does not confirm Student's interval; where too few
-    queries differ (`qdrank.evaluation.power`) there is no interval either, and ``lacks`` says why.
+    queries differ (`qdrank.evaluation.intervals`) there is no interval either, and ``lacks`` says why.
     """
     known = list(measures["method"].unique())
     shown = known if methods is None else [method for method in methods if method in known]

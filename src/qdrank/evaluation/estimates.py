@@ -41,8 +41,14 @@ from numpy.typing import NDArray
 from scipy.special import stdtr, stdtrit
 
 from qdrank.errors import InputError
-from qdrank.evaluation.intervals import column_intervals, studentised_interval, table_interval
-from qdrank.evaluation.power import Sample, detectable_effect, lacking
+from qdrank.evaluation.intervals import (
+    Sample,
+    column_intervals,
+    detectable_effect,
+    lacking,
+    studentised_interval,
+    table_interval,
+)
 from qdrank.layout import FloatArray
 
 _DECIMALS = 12

@@ -20,7 +20,7 @@ from qdrank.errors import AnyPath, InputError
 from qdrank.evaluation.comparison import pairs_of
 from qdrank.evaluation.deciding import decide
 from qdrank.evaluation.declared import FAILS, HOLDS, RULES_OF_RUNS, UNCLEAR, Claim, Declaration, Rules
-from qdrank.evaluation.power import queries_needed
+from qdrank.evaluation.intervals import queries_needed
 from qdrank.evaluation.run_files import MeasuredRun, is_letor, measured_files, measured_run, told_apart
 from qdrank.evaluation.significance import by_group, groups_of, paired_t
 from qdrank.evaluation.unjudged import depth_of, first_documents, with_grades

@@ -36,7 +36,7 @@ smaller, but no simultaneous intervals agree with them, they say nothing about "
 jump with the p-value of another. The level is fixed before the numbers, and so is what the data can show.
 
 **No verdict from next to nothing.** Student's interval is too short where few queries carry the difference. So the sample
-must have enough queries, and enough that differ (`qdrank.evaluation.power`), and a studentised bootstrap interval at the
+must have enough queries, and enough that differ (`qdrank.evaluation.intervals`), and a studentised bootstrap interval at the
 same level must give the same verdict. Where it does not, the data cannot tell. Both verdicts come from one scheme, so the
 gap between "holds" and "does not hold" stays.
 
@@ -71,7 +71,7 @@ class Verdict:
     p, p_corrected : for the nearest true value at which the claim would be false; small where it holds
     detectable : smallest difference that would be found at the corrected level, with the power of the rules
     n : number of units
-    differing : effective number of queries that differ (`qdrank.evaluation.power`)
+    differing : effective number of queries that differ (`qdrank.evaluation.intervals`)
     boot_low, boot_high : the studentised bootstrap interval at the same level, drawn where Student's gives a verdict; nan where
         it is not drawn or has no end
     fits, fit_spread : fits behind every value, and the standard deviation between them (`qdrank.evaluation.estimates`)

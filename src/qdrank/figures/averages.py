@@ -8,9 +8,8 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 
-from qdrank.evaluation.deciding import SETS
+from qdrank.evaluation.deciding import SETS, independent, pooled_contrasts
 from qdrank.evaluation.declared import Rules
-from qdrank.evaluation.pooling import independent, pooled_contrasts
 from qdrank.figures.palette import BLUE, GREY, VERMILION, Look
 from qdrank.figures.pictures import forest, height_of, label_rows, legend
 from qdrank.figures.style import label_axes, new_figure, save_figure, say_instead

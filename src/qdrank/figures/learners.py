@@ -16,8 +16,8 @@ from qdrank.evaluation.values import fold_means
 from qdrank.figures.method_tables import comparisons_table, spread_of_fits, with_settings
 from qdrank.figures.numbers import chosen
 from qdrank.figures.tables import write_table, write_tables
+from qdrank.rankers import FIRST_STAGES
 from qdrank.rankers.methods import CLASSIC
-from qdrank.rankers.stages import FIRST_STAGES
 from qdrank.store import read
 
 _SHOWN = ("ndcg@1", "ndcg@3", "ndcg@5", "ndcg@10", "p@1", "p@5", "p@10", "mean_ndcg")

@@ -20,7 +20,7 @@ from qdrank.figures.method_tables import differences
 from qdrank.figures.numbers import bca_ends, chosen, numbers
 from qdrank.figures.tables import write_table
 from qdrank.measures import NDCG_IN_WORDS
-from qdrank.rankers.stages import REFERENCE
+from qdrank.rankers import REFERENCE
 from qdrank.store import read
 
 _FROM_FIRST = "MAP from the first stage"

@@ -11,21 +11,21 @@ LEARNERS = Registry(
     "learner",
     {
         "ranksvm": "qdrank.learners.ranksvm.estimator:RankSVM",
-        "rankboost": "qdrank.learners.classic.boosting:RankBoost",
-        "listnet": "qdrank.learners.classic.linear:ListNet",
-        "adarank-map": "qdrank.learners.classic.boosting:AdaRankMAP",
-        "adarank-ndcg": "qdrank.learners.classic.boosting:AdaRankNDCG",
+        "rankboost": "qdrank.learners.boosting:RankBoost",
+        "listnet": "qdrank.learners.linear:ListNet",
+        "adarank-map": "qdrank.learners.boosting:AdaRankMAP",
+        "adarank-ndcg": "qdrank.learners.boosting:AdaRankNDCG",
         "mhr-bc": "qdrank.learners.ranksvm.estimator:MultipleHyperplaneRanker",
-        "lambdamart": "qdrank.learners.classic.trees:LambdaMART",
-        "regression": "qdrank.learners.classic.linear:Regression",
-        "boosted-regression": "qdrank.learners.classic.trees:BoostedRegression",
+        "lambdamart": "qdrank.learners.trees:LambdaMART",
+        "regression": "qdrank.learners.linear:Regression",
+        "boosted-regression": "qdrank.learners.trees:BoostedRegression",
         "ser": "qdrank.learners.ensemble.ser:SER",
         "sser": "qdrank.learners.ensemble.ser:SSER",
         "atvt": "qdrank.learners.atvt.estimator:ATVT",
-        "bordacount": "qdrank.learners.aggregation.fusion:BordaCount",
-        "cps-kendall": "qdrank.learners.aggregation.cps:CPSKendall",
-        "cps-footrule": "qdrank.learners.aggregation.cps:CPSFootrule",
-        "cps-spearman": "qdrank.learners.aggregation.cps:CPSSpearman",
+        "bordacount": "qdrank.learners.fusion:BordaCount",
+        "cps-kendall": "qdrank.learners.cps:CPSKendall",
+        "cps-footrule": "qdrank.learners.cps:CPSFootrule",
+        "cps-spearman": "qdrank.learners.cps:CPSSpearman",
     },
 )
 #: Those that take ranks (n_documents, n_lists), where the others take features.
@@ -37,7 +37,7 @@ _PUBLIC = {
     "Choice": "qdrank.learners.choose:Choice",
     "ValidationQueries": "qdrank.learners.choose:ValidationQueries",
     "choose": "qdrank.learners.choose:choose",
-    "tune": "qdrank.learners.fitting:tune",
+    "tune": "qdrank.learners.choose:tune",
 }
 _PUBLIC |= {target.partition(":")[2]: target for target in LEARNERS.targets.values()}
 

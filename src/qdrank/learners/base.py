@@ -92,7 +92,7 @@ class Learner(Estimator):
     """A ranker learned from judged documents; a scikit-learn estimator.
 
     Subclasses declare their parameters as fields, and what they fit as fields ``name_`` that `__init__` does not take. The
-    latter are arrays, numbers or text and make up the whole model, which `qdrank.rankers.state` stores without pickle.
+    latter are arrays, numbers or text and make up the whole model, which `qdrank.rankers.stored` stores without pickle.
     ``WEIGHTS`` names the one whose last axis is the features.
     """
 

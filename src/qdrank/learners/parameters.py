@@ -1,10 +1,11 @@
-"""Parameters and fitted attributes of learners and rankers; nothing here measures or learns."""
+"""Parameters of learners and rankers, the order in which their values are tried, and fitted attributes; nothing here learns."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from qdrank.errors import InputError
 from qdrank.registry import did_you_mean
@@ -55,3 +56,20 @@ def fitted_names(value: Any) -> list[str]:
 
 def _has_params(value: Any) -> bool:
     return hasattr(value, "get_params") and not isinstance(value, type)
+
+
+T = TypeVar("T")
+
+_LARGER_FIRST = ("lam", "l2", "lam_h", "lam_alpha", "lam_beta", "interactions", "proximity", "min_leaf", "k", "t")
+_SMALLER_FIRST = ("leaves", "learning_rate", "trees", "rounds", "thresholds", "scale", "C", "mix", "m", "gamma")
+
+
+def most_regularised_first(name: str, values: Iterable[T]) -> list[T]:
+    """Values of the parameter ``name`` from the most to the least regularised.
+
+    Regularised means nearer to a simpler model: smaller weights, smaller and fewer trees, means over more queries or
+    documents, one model for all queries. A parameter without such a direction keeps the given order of its values.
+    """
+    if name in _LARGER_FIRST or name in _SMALLER_FIRST:
+        return sorted(values, reverse=name in _LARGER_FIRST)  # type: ignore[type-var]
+    return list(values)

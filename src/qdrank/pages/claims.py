@@ -7,8 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from qdrank.evaluation.deciding import decide, stamped, verdicts_table
-from qdrank.evaluation.pooling import with_averages
+from qdrank.evaluation.deciding import decide, stamped, verdicts_table, with_averages
 from qdrank.evaluation.values import load_observations
 from qdrank.figures.tables import write_table
 from qdrank.figures.verdicts import FOLDED, expected_errors, readable, titled, verdicts_overview

@@ -1,4 +1,4 @@
-"""Query-dependent use of models: which training queries and which model to use for each test query."""
+"""Query-dependent use of models: rankers by their stored names, and the names of the first stages."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from qdrank.registry import Registry
 RANKERS = Registry(
     "ranker",
     {
-        "feature": "qdrank.rankers.reference:OneFeature",
+        "feature": "qdrank.rankers.learned:OneFeature",
         "linear": "qdrank.rankers.one_model:LinearRanker",
         "learner": "qdrank.rankers.learned:LearnerRanker",
         "own": "qdrank.learners.own:OwnLearner",
         "trees": "qdrank.rankers.one_model:TreeRanker",
         "with-vectors": "qdrank.rankers.learned:WithQueryVectors",
         "with-evidence": "qdrank.rankers.one_model:WithEvidence",
-        "of-others": "qdrank.rankers.others:OfOthers",
-        "first-stage": "qdrank.rankers.searcher:Searcher",
+        "of-others": "qdrank.rankers.base:OfOthers",
+        "first-stage": "qdrank.rankers.stored:Searcher",
         "ready": "qdrank.rankers.ready:ReadyModels",
         "local": "qdrank.rankers.local_ranker:LocalRanker",
         "bilinear": "qdrank.rankers.bilinear:Bilinear",
@@ -38,3 +38,12 @@ RANKERS = Registry(
         "document-vectors": "qdrank.queries.recipe:DocumentVectors",
     },
 )
+
+#: The first stage that retrieved the candidates, or the feature that ranks like it; every method starts from it.
+REFERENCE = "reference"
+#: What an encoder retrieves, where the configuration names one.
+DENSE = "dense"
+#: Methods that retrieve their own documents from a whole text collection, as many as there are candidates.
+RETRIEVERS = {"bm25-tuned": "BM25, tuned", "rm3": "RM3 on tuned BM25", DENSE: "dense encoder"}
+#: All first stages that tables of methods include, with their labels.
+FIRST_STAGES = {REFERENCE: "first stage (reference)", **RETRIEVERS}

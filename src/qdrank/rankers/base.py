@@ -1,18 +1,20 @@
-"""Rankers of judged documents that may use the query: one interface for tuning, mixing and serving."""
+"""Rankers of judged documents that may use the query: one interface for tuning, mixing and serving, and their control."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self, TypeVar
 
-import pyarrow as pa
+import numpy as np
+from numpy.typing import NDArray
 
 from qdrank.datasets.judged import Judged
 from qdrank.errors import InputError
-from qdrank.layout import FloatArray
+from qdrank.layout import FloatArray, IntArray
+from qdrank.learners.choose import Choice, ValidationQueries, choose
 from qdrank.learners.parameters import Parameters, fitted_names
-from qdrank.rankers.state import state_table
+from qdrank.measures.compute import measure
 
 Validation = tuple[Judged, FloatArray]
 """Documents, and the vectors of their queries."""
@@ -81,11 +83,6 @@ class QueryRanker(Parameters):
     def settings(self) -> dict[str, Any]:
         """Its parameters that are numbers or texts, with those of rankers and learners inside it as ``outer.inner``."""
         return dict(_settings(self, ""))
-
-    def state(self) -> pa.Table:
-        """The fitted ranker as plain values; `qdrank.rankers.state.from_state_table` restores it."""
-        self.refuse_unfitted()
-        return state_table(self)
 
     def remember(self, train: Judged, vectors: FloatArray) -> Self:
         """Give a stored ranker the training documents again, as in `fit`, if it `NEEDS_TRAINING`."""
@@ -212,3 +209,130 @@ def refuse_other_vectors(documents: Judged, vectors: FloatArray) -> None:
     """Raise unless there is one vector for each query."""
     if vectors.ndim != 2 or len(vectors) != documents.n_queries:
         raise InputError(f"vectors of shape {vectors.shape} do not fit {documents.n_queries} queries")
+
+
+# ---- tuning --------------------------------------------------------------------------------------------------------
+
+
+def query_values_of(name: str, documents: Judged, scores: FloatArray) -> FloatArray:
+    """Measure ``name`` of every query, (n_queries,); relevant documents that are not among the candidates count."""
+    return measure([name], documents.y, scores, documents.offsets, unranked=documents.unranked)[name]
+
+
+def tune_rankers(
+    tried: Sequence[QueryRanker], train: Validation, validation: Validation, *, name: str = "ap", seed: int = 1
+) -> Choice[QueryRanker]:
+    """Fit every ranker on ``train``, and choose among them by measure ``name`` on ``validation``.
+
+    Rankers of one kind share what they can (`QueryRanker.fit_each`). Without validation queries the training queries decide.
+    """
+    watched = validation if validation[0].n_queries else train
+    queries = ValidationQueries.of(watched[0], measure=name, seed=seed)
+
+    def values() -> Iterator[tuple[QueryRanker, FloatArray]]:
+        for first in tried[:1]:
+            fitted = first.fit_each(tried, *train, validation=watched)
+            for ranker, scores in first.predict_each(fitted, *watched):
+                yield ranker, queries.values(scores)
+
+    return choose(values())
+
+
+# ---- the control of all that is said to depend on the query: the same ranker, with what another query has ----------
+
+
+@dataclass(kw_only=True, eq=False)
+class OfOthers(QueryRanker):
+    """A ranker that knows another query, drawn at random from those of the same call, in place of the query itself.
+
+    Parameters
+    ----------
+    base : the ranker
+    seed : of the draw
+    given : {"vectors", "models"}
+        What each query has of another one: its vector, in training too; or, of a ranker that is fitted as ever, its model.
+    """
+
+    NAME: ClassVar[str] = "of-others"
+    SEEDS: ClassVar[tuple[str, ...]] = ("seed",)
+
+    base: QueryRanker
+    seed: int = 1
+    given: Literal["vectors", "models"] = "vectors"
+
+    def __post_init__(self) -> None:
+        if self.given == "models" and not isinstance(self.base, OwnModels):
+            raise InputError(f"{type(self.base).__name__} has no models of single queries", fix='give="vectors"')
+
+    def others(self, documents: Judged) -> IntArray:
+        """The other query of each query, (n_queries,)."""
+        return other_queries(documents.n_queries, self.seed)
+
+    def seen(self, documents: Judged, vectors: FloatArray) -> Validation:
+        """Documents with the vectors that the ranker inside gets."""
+        return documents, vectors[self.others(documents)] if self.given == "vectors" else vectors
+
+    def fit(self, train: Judged, vectors: FloatArray, validation: Validation | None = None) -> Self:
+        """Fit the ranker inside."""
+        self.base.fit(*self.seen(train, vectors), None if validation is None else self.seen(*validation))
+        return self
+
+    def fit_each(
+        self, tried: Sequence[Self], train: Judged, vectors: FloatArray, validation: Validation | None = None
+    ) -> Iterator[Self]:
+        """Fit rankers whose ``base`` alone differs."""
+        watched = None if validation is None else self.seen(*validation)
+        fitted = self.base.fit_each([one.base for one in tried], *self.seen(train, vectors), watched)
+        yield from (one for one, _ in zip(tried, fitted, strict=True))
+
+    def predict(self, documents: Judged, vectors: FloatArray) -> FloatArray:
+        """Scores (n_documents,)."""
+        return next(self.predict_each([self], documents, vectors))[1]
+
+    def predict_each(
+        self, fitted: Iterable[Self], documents: Judged, vectors: FloatArray
+    ) -> Iterator[tuple[Self, FloatArray]]:
+        """Rankers whose ``base`` alone differs, with their scores."""
+        outer: dict[int, Self] = {}
+
+        def bases() -> Iterator[Any]:
+            for one in fitted:
+                outer[id(one.base)] = one
+                yield one.base
+
+        if self.given == "vectors":
+            for base, scores in self.base.predict_each(bases(), *self.seen(documents, vectors)):
+                yield outer[id(base)], scores
+            return
+        assert isinstance(self.base, OwnModels)
+        for own, models in self.base.models_each(bases(), documents, vectors):
+            yield outer[id(own)], own.scores_by(documents, models[self.others(documents)])
+
+    def again(self, seed: int, train: Validation, validation: Validation | None = None) -> Self:
+        """Other queries drawn, and the ranker inside fitted again if it draws too, or sees what was drawn."""
+        made = type(self)(base=self.base, seed=seed, given=self.given)
+        if self.given == "vectors" or self.base.draws:
+            watched = None if validation is None else made.seen(*validation)
+            made.base = self.base.again(seed, made.seen(*train), watched)
+        return made
+
+    def remember(self, train: Judged, vectors: FloatArray) -> Self:
+        """Give the training documents to the ranker inside."""
+        self.base.remember(*self.seen(train, vectors))
+        return self
+
+
+_Value = TypeVar("_Value", bound=np.generic)
+
+
+def other_queries(n: int, seed: int) -> IntArray:
+    """Another query for each of ``n`` queries, along a random cycle through all of them; shape (n,)."""
+    circle = np.random.default_rng(seed).permutation(n)
+    other = np.empty_like(circle)
+    other[circle] = np.roll(circle, 1)
+    return other
+
+
+def other_rows(rows: NDArray[_Value], seed: int) -> NDArray[_Value]:
+    """Give each query the row of another one; shape as given."""
+    return rows[other_queries(len(rows), seed)]

@@ -1,6 +1,6 @@
-"""First stages to compare with every text ranker: BM25 with constants tuned on validation, and RM3 on top of it.
+"""First stages to compare with every text ranker: BM25 with constants tuned on validation, RM3 on top of it, and an encoder.
 
-Both retrieve from the whole collection, as many documents as there are candidates, so their runs hold other documents
+All retrieve from the whole collection, as many documents as there are candidates, so their runs hold other documents
 than those that are reranked. `Judged.ranked_instead` gives these documents their grades.
 """
 
@@ -19,10 +19,11 @@ from qdrank.datasets.collections.model import Collection
 from qdrank.datasets.judged import Judged, TextArray, load_roles, scores_table
 from qdrank.layout import FloatArray
 from qdrank.learners.choose import Choice, ValidationQueries, choice_rows, choose
-from qdrank.rankers.searcher import Searcher
-from qdrank.rankers.stages import REFERENCE
-from qdrank.rankers.state import state_table
+from qdrank.rankers import REFERENCE
+from qdrank.rankers.stored import Searcher, state_table
 from qdrank.store import write
+from qdrank.text.encoder_search import search
+from qdrank.text.encoding import load_vectors
 from qdrank.text.expansion import Feedback, expanded_queries
 from qdrank.text.extract import TextSettings, text_settings
 from qdrank.text.index import AnalysedQueries, FieldIndex, analyse_queries, build_index
@@ -196,3 +197,17 @@ def write_first_stages(
             **({} if feedback is None else asdict(feedback)),
         )
         write(out[f"served_{name}"], "rankers", state_table(searcher))
+
+
+def write_dense(files: Mapping[str, str], out: Mapping[str, str], fold: str, *, depth: int) -> None:
+    """Write the scores of the best ``depth`` documents of the test queries of a fold.
+
+    ``files`` has the artifacts ``judged`` and ``vectors`` of the collection.
+    """
+    vectors = load_vectors(files["vectors"])
+    test = load_roles(files["judged"], fold, ["test"], ["doc_id"])["test"]
+    found = search(vectors.of_queries(test.query_id), vectors.documents, depth)
+    graded = test.ranked_instead(
+        np.repeat(np.arange(len(found.size)), found.size), vectors.doc_id[found.document.ravel()]
+    )
+    write(out["scores"], "scores", scores_table(graded, found.score.ravel()))

@@ -22,9 +22,8 @@ from qdrank.errors import InputError
 from qdrank.layout import FloatArray, query_index
 from qdrank.learners.base import Learner
 from qdrank.learners.inputs import as_offsets
-from qdrank.learners.ranksvm.blocks import make_blocks
 from qdrank.learners.ranksvm.estimator import Penalty
-from qdrank.learners.ranksvm.local import TrainingBase, prepare_training, train_local
+from qdrank.learners.ranksvm.local import TrainingBase, make_blocks, prepare_training, train_local
 from qdrank.learners.ranksvm.preferences import Preferences, prepare
 from qdrank.queries.neighbours import neighbours
 from qdrank.queries.sizes import neighbour_count

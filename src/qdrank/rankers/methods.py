@@ -1,8 +1,8 @@
-"""The classic methods by their names in the configuration and in tables; this module imports nothing heavy.
+"""The classic methods by their names in the configuration and in tables, and the settings that they try.
 
 A method is a learner with some parameters fixed. Two names differ from the learner's: ``lambdamart-tuned``
 is LambdaMART tuned like the other learners (a study may have its own ``lambdamart``, tuned by the study's measure),
-and every aggregator has a variant ``-high`` that reads the rankings upside down.
+and every aggregator has a variant ``-high`` that reads the rankings upside down. This module imports nothing heavy.
 """
 
 from __future__ import annotations
@@ -12,7 +12,28 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from qdrank.learners import AGGREGATORS, LEARNERS
-from qdrank.learners.grids import GRIDS
+
+_TREES: dict[str, list[Any]] = {"leaves": [7, 15], "min_leaf": [100, 20], "learning_rate": [0.05]}
+_NDCG: list[Any] = ["ndcg@5/letor4", "ndcg@10/letor4", "ndcg@10/geng"]
+
+#: Settings to try on validation unless the configuration names others: values of each parameter, by learner.
+GRIDS: dict[str, dict[str, list[Any]]] = {
+    "ranksvm": {"lam": [1.0, 1e-1, 1e-2, 1e-3, 1e-4]},
+    "rankboost": {"thresholds": [10, 255]},
+    "listnet": {"mapping": ["grade", "gain", "relevant"], "scale": [1.0, 3.0], "l2": [1e-1, 1e-2, 1e-3]},
+    "adarank-map": {"objective": ["ap"]},
+    "adarank-ndcg": {"objective": _NDCG},
+    "mhr-bc": {"lam": [1.0, 1e-1, 1e-2, 1e-3]},
+    "lambdamart": _TREES,
+    "regression": {"l2": [100.0, 10.0, 1.0, 0.01]},
+    "boosted-regression": _TREES,
+    "ser": {"C": [0.1, 1.0, 10.0], "theta": [0.25, 0.5, 0.75], "delta": [1.0, 5.0]},
+    "sser": {"gamma": [0.0, 0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0]},
+    "bordacount": {"best": ["low"]},
+    "cps-kendall": {"l2": [1e-2, 1e-4]},
+    "cps-footrule": {"l2": [1e-2, 1e-4]},
+    "cps-spearman": {"l2": [1e-2, 1e-4]},
+}
 
 
 @dataclass(frozen=True)

@@ -66,7 +66,7 @@ class TreeRanker(QueryRanker):
 
     def fit(self, train: Judged, vectors: FloatArray, validation: Validation | None = None) -> Self:  # noqa: ARG002
         """Grow trees."""
-        from qdrank.learners.classic.trees import LambdaMART
+        from qdrank.learners.trees import LambdaMART
 
         names = ("rounds", "learning_rate", "leaves", "min_leaf", "patience", "seed", "monotone", "measure")
         vali = None if validation is None else validation[0]
@@ -79,13 +79,13 @@ class TreeRanker(QueryRanker):
 
     def predict(self, documents: Judged, vectors: FloatArray) -> FloatArray:  # noqa: ARG002
         """Scores (n_documents,)."""
-        from qdrank.learners.classic.trees import tree_scores
+        from qdrank.learners.trees import tree_scores
 
         self.refuse_unfitted()
         return tree_scores(self._trees(), documents.X)
 
     def _trees(self) -> Any:
-        from qdrank.learners.classic.trees import booster_of
+        from qdrank.learners.trees import booster_of
 
         if getattr(self, "_booster", None) is None:
             self._booster = booster_of(self.text_)

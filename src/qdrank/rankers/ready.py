@@ -67,8 +67,7 @@ class ReadyModels(QueryRanker):
 
     def fit(self, train: Judged, vectors: FloatArray, validation: Validation | None = None) -> Self:  # noqa: ARG002
         """Train a model for the neighbourhood of every training query."""
-        from qdrank.learners.ranksvm.blocks import block_size, locality_order, make_blocks
-        from qdrank.learners.ranksvm.local import prepare_training, train_local
+        from qdrank.learners.ranksvm.local import block_size, locality_order, make_blocks, prepare_training, train_local
         from qdrank.learners.ranksvm.preferences import prepare
         from qdrank.queries.graph import fitted_metric
 

@@ -1,7 +1,7 @@
 """Columns of fused runs as rankers see them: scores made comparable, ranks, and which run retrieves a document.
 
 Documents made of runs have five columns a run (`qdrank.datasets.runs.run.COLUMNS`). The three norms are those of
-`qdrank.learners.aggregation.fusion`; a document that a run does not retrieve has the lowest value.
+`qdrank.learners.fusion`; a document that a run does not retrieve has the lowest value.
 
 A list fused by weights has the documents of the runs with a weight above 0, and no others: those have the score minus
 infinity, which measures take for not ranked. With one such run the list is that run's own.
@@ -19,7 +19,7 @@ from qdrank.datasets.judged import Judged
 from qdrank.datasets.runs.run import COLUMNS, alone
 from qdrank.errors import InputError
 from qdrank.layout import FloatArray
-from qdrank.learners.aggregation.fusion import fused_scores
+from qdrank.learners.fusion import fused_scores
 from qdrank.rankers.base import OnOtherFeatures, QueryRanker, Validation
 
 Norm = Literal["min-max", "z-score", "rank"]
@@ -125,7 +125,7 @@ class OneRun(QueryRanker):
 
 @dataclass(kw_only=True, eq=False)
 class FusedRuns(QueryRanker):
-    """Fusion that learns nothing: ``rrf``, ``combsum`` or ``combmnz``, as `qdrank.learners.aggregation.fusion` defines them.
+    """Fusion that learns nothing: ``rrf``, ``combsum`` or ``combmnz``, as `qdrank.learners.fusion` defines them.
 
     Parameters
     ----------

@@ -24,8 +24,7 @@ from numpy.typing import NDArray
 from qdrank.datasets.judged import Judged
 from qdrank.errors import InputError
 from qdrank.layout import FloatArray, IntArray
-from qdrank.learners.choose import ValidationQueries, choose
-from qdrank.learners.fitting import jittered
+from qdrank.learners.choose import ValidationQueries, choose, jittered
 from qdrank.queries.profiles import Profiler, Similarity, profiler
 from qdrank.queries.sizes import neighbour_count
 from qdrank.rankers.base import OwnModels, Validation
@@ -358,7 +357,7 @@ class PredictedWeights(RunWeights):
         if self.model == "ridge":
             moved: FloatArray = self.mean_ + ((vectors - self.centre_) * self.scale_) @ self.coef_
             return moved
-        from qdrank.learners.classic.trees import booster_of
+        from qdrank.learners.trees import booster_of
 
         values = booster_of(self.text_).predict(self._rows(vectors), num_threads=1)
         return np.asarray(values).reshape(documents.n_queries, -1)

@@ -24,8 +24,7 @@ from qdrank.queries.recipe import Recipe, topics_of
 from qdrank.rankers import RANKERS
 from qdrank.rankers.base import QueryRanker
 from qdrank.rankers.documents import DocumentView
-from qdrank.rankers.searcher import Searcher
-from qdrank.rankers.state import from_state_table, state_table
+from qdrank.rankers.stored import Searcher, from_state_table, state_table
 from qdrank.store import read, write
 
 

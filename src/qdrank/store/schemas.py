@@ -65,7 +65,7 @@ VERDICT_FIGURES = (
 )
 """Figures of a verdict; null where they do not apply."""
 
-#: Means of the contrasts of a claim, with what an average over data sets needs (qdrank.evaluation.pooling).
+#: Means of the contrasts of a claim, with what an average over data sets needs (qdrank.evaluation.deciding).
 _ESTIMATE = {"contrast": _TEXT, "n": pa.int64(), "mean": _NUMBER, "error": _NUMBER, "differing": _NUMBER}
 _ESTIMATES = pa.list_(pa.struct([pa.field(name, kind, nullable=False) for name, kind in _ESTIMATE.items()]))
 
@@ -142,7 +142,7 @@ _SHARED = [
         },
         nullable=frozenset({"k", "lam"}),
     ),
-    # Named arrays, one row for each of their rows; see qdrank.rankers.state.
+    # Named arrays, one row for each of their rows; see qdrank.rankers.stored.
     Shape(
         "rankers",
         {

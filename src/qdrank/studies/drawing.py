@@ -14,7 +14,7 @@ from qdrank.studies.making import Shown, made
 
 
 def without_intervals(numbers: pa.Table) -> bool:
-    """Whether a figure has intervals by its numbers, and none of them could be drawn (`qdrank.evaluation.power`)."""
+    """Whether a figure has intervals by its numbers, and none of them could be drawn (`qdrank.evaluation.intervals`)."""
     ends = [numbers.column(name) for name in numbers.column_names if name == "low" or name.endswith("_low")]
     lacks = "lacks" in numbers.column_names  # such a figure says itself what is missing
     return bool(ends) and not lacks and all(pc.all(pc.is_null(end, nan_is_null=True)).as_py() for end in ends)

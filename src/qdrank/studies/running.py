@@ -37,14 +37,12 @@ import pyarrow as pa
 from qdrank.datasets.folds import ROLES
 from qdrank.datasets.judged import Judged, TextArray, refits_table
 from qdrank.layout import FloatArray, IntArray
-from qdrank.learners.choose import choice_rows, choose
-from qdrank.learners.fitting import fit_seed
+from qdrank.learners.choose import choice_rows, choose, fit_seed
 from qdrank.measures.compute import measure
 from qdrank.queries.recipe import Recipe
-from qdrank.rankers.base import QueryRanker, Validation
+from qdrank.rankers.base import QueryRanker, Validation, tune_rankers
 from qdrank.rankers.documents import DocumentView, FoldDocuments
 from qdrank.rankers.served import ServedRanker, write_method
-from qdrank.rankers.tuning import tune_rankers
 from qdrank.store import write
 from qdrank.store.schemas import shape_of
 from qdrank.store.tables import no_rows, repeated

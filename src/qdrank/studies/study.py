@@ -12,7 +12,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from qdrank.figures.palette import PURPLE, Look
-from qdrank.rankers.stages import FIRST_STAGES
+from qdrank.rankers import FIRST_STAGES
 from qdrank.registry import loaded
 from qdrank.studies.steps import Step
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from snakemake.io import flag, is_flagged, local, report
 
-from qdrank.rankers.stages import DENSE
+from qdrank.rankers import DENSE
 from qdrank.studies.steps import QUERY_FILES
 from qdrank.studies.study import Output, Study
 from qdrank.workflow.captions import CAPTIONS

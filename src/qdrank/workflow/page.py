@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from qdrank.datasets.sources import load
-from qdrank.rankers.stages import FIRST_STAGES
+from qdrank.rankers import FIRST_STAGES
 from qdrank.studies.study import Output, Study
 from qdrank.workflow.plan import PlannedDataset
 from qdrank.workflow.run import ALL_STUDIES, WorkflowRun

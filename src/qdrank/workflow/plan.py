@@ -12,8 +12,8 @@ from typing import Any
 from qdrank.datasets import sources as table
 from qdrank.datasets.fetching.presence import available, download_folder, instruction
 from qdrank.errors import InputError
+from qdrank.rankers import FIRST_STAGES
 from qdrank.rankers.methods import CLASSIC
-from qdrank.rankers.stages import FIRST_STAGES
 from qdrank.registry import did_you_mean, own_source, own_target
 from qdrank.studies import STUDIES
 from qdrank.workflow.config import Settings

@@ -14,8 +14,8 @@ from qdrank.evaluation.declared import Rules
 from qdrank.measures import CONVENTIONS, NDCG_IN_WORDS, SHORT_IS_ZERO
 from qdrank.project import PROJECT
 from qdrank.queries.sizes import largest_used
+from qdrank.rankers import DENSE, FIRST_STAGES, REFERENCE
 from qdrank.rankers.methods import CLASSIC, ClassicMethod
-from qdrank.rankers.stages import DENSE, FIRST_STAGES, REFERENCE
 from qdrank.registry import own_source
 from qdrank.sections import StudySection
 from qdrank.studies import STUDIES

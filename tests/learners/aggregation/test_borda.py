@@ -11,7 +11,7 @@ from qdrank.errors import InputError
 from qdrank.evaluation.published import load_expected
 from qdrank.evaluation.values import fold_means
 from qdrank.layout import query_offsets
-from qdrank.learners.aggregation.fusion import BordaCount
+from qdrank.learners.fusion import BordaCount
 from qdrank.measures.compute import measure
 
 NAN = np.nan

@@ -8,7 +8,8 @@ from scipy.optimize import approx_fprime
 from tests.learners.stored import stored
 
 from qdrank.learners import AGGREGATORS, LEARNERS
-from qdrank.learners.aggregation.cps import (
+from qdrank.learners.choose import tune
+from qdrank.learners.cps import (
     CPS,
     KINDS,
     CosetLoss,
@@ -18,7 +19,6 @@ from qdrank.learners.aggregation.cps import (
     log_likelihood,
     stagewise,
 )
-from qdrank.learners.fitting import tune
 
 N = 6
 DISTANCES = ["kendall", "footrule", "spearman"]

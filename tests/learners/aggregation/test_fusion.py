@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from qdrank.datasets.runs.run import Run
 from qdrank.errors import InputError
-from qdrank.learners.aggregation.fusion import FUSION_METHODS, NORMS, fuse
+from qdrank.learners.fusion import FUSION_METHODS, NORMS, fuse
 
 LISTS = st.dictionaries(
     st.sampled_from("ab"),

@@ -15,8 +15,8 @@ from qdrank.learners.atvt.estimator import ATVT, PAPER_TOL
 from qdrank.learners.atvt.maps import Maps, Penalties, fit_maps, moments
 from qdrank.learners.atvt.regressors import GrownTrees, Kernel, Ridge, Trees, gaussian, predict
 from qdrank.learners.atvt.rounds import Projected, grouped, moved
-from qdrank.learners.classic.linear import Regression
-from qdrank.learners.classic.trees import booster_of
+from qdrank.learners.linear import Regression
+from qdrank.learners.trees import booster_of
 
 INF = float("inf")
 CELLS = [(10.0, 1.0), (0.1, 0.1), (100.0, 0.2), (1.0, 100.0)]

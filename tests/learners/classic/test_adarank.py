@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from qdrank.learners.classic.boosting import AdaRank, AdaRankMAP, AdaRankNDCG, adarank_weight
+from qdrank.learners.boosting import AdaRank, AdaRankMAP, AdaRankNDCG, adarank_weight
 
 # Two queries of two documents, one relevant in each. Feature 0 ranks query 1 right and query 2 wrong; feature 1 the
 # other way round; feature 2 is wrong on both. Average precision is 1 where right and 1/2 where wrong.

@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import approx_fprime, minimize
 
 from qdrank.layout import query_offsets
-from qdrank.learners.classic.linear import ListNet, TopOneLoss, map_grades
+from qdrank.learners.linear import ListNet, TopOneLoss, map_grades
 
 
 @pytest.fixture

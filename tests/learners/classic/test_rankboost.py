@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qdrank.layout import query_offsets
-from qdrank.learners.classic.boosting import PairWeights, RankBoost, round_weight, threshold_values
+from qdrank.learners.boosting import PairWeights, RankBoost, round_weight, threshold_values
 
 
 def judged(seed: int, n_queries: int = 4, n_features: int = 3):

@@ -6,7 +6,7 @@ import pytest
 
 from qdrank.errors import InputError
 from qdrank.layout import JoinedFeatures, query_offsets, shuffled_within
-from qdrank.learners.classic.trees import BoostedRegression, LambdaMART
+from qdrank.learners.trees import BoostedRegression, LambdaMART
 from qdrank.measures.compute import average_precision
 
 
@@ -92,7 +92,7 @@ def test_features_joined_on_demand_grow_the_trees_of_the_whole_table(joined, mon
     np.testing.assert_array_equal(np.asarray(X), whole)
     from_table = LambdaMART(rounds=8, min_leaf=5).fit(whole, y, query, validation=(whole, y, query))
     monkeypatch.delattr(JoinedFeatures, "__array__")  # the whole table is never made
-    monkeypatch.setattr("qdrank.learners.classic.trees._BATCH", 7)
+    monkeypatch.setattr("qdrank.learners.trees._BATCH", 7)
     in_batches = LambdaMART(rounds=8, min_leaf=5).fit(X, y, query, validation=(X, y, query))
     assert trees_of(in_batches) == trees_of(from_table)
     np.testing.assert_array_equal(in_batches.predict(X), from_table.predict(whole))

@@ -11,10 +11,17 @@ from tests.learners.ranksvm.explicit_pairs import model_sums
 
 from qdrank.errors import InputError
 from qdrank.learners.ranksvm import kernels
-from qdrank.learners.ranksvm.blocks import locality_order, make_blocks, shards_of_blocks
 from qdrank.learners.ranksvm.estimator import RankSVM, all_pairs
 from qdrank.learners.ranksvm.hinge import Problem
-from qdrank.learners.ranksvm.local import prepare_training, train_block, train_local, train_sweep
+from qdrank.learners.ranksvm.local import (
+    locality_order,
+    make_blocks,
+    prepare_training,
+    shards_of_blocks,
+    train_block,
+    train_local,
+    train_sweep,
+)
 from qdrank.learners.ranksvm.preferences import prepare
 
 

@@ -12,7 +12,7 @@ from qdrank.queries.sizes import Setting, by_lambda, neighbour_count, neighbour_
 from qdrank.queries.vectors import Standardiser, k_means, query_vectors
 from qdrank.rankers.documents import one_model_scores
 from qdrank.rankers.knn import ALIKE, change_ratios, offline1, offline2
-from qdrank.rankers.state import from_state_table
+from qdrank.rankers.stored import from_state_table, state_table
 from qdrank.serving.ranking import kind_of
 from qdrank.store import write
 from qdrank.studies.geng2008.class_ranker import ClassRanker
@@ -80,7 +80,7 @@ def test_classes_have_models_of_their_own():
         np.testing.assert_allclose(ranker.weights_[i], peer.coef_, atol=2 * np.sqrt(2e-6 / 0.1))
     nearest = ((points[:, None] - centres) ** 2).sum(axis=2).argmin(axis=1)
     assert ranker.guessed(points).tolist() == nearest.tolist()
-    scores = from_state_table(ranker.state(), kind_of).predict(test, points)
+    scores = from_state_table(state_table(ranker), kind_of).predict(test, points)
     for query, i in enumerate(nearest):
         rows = slice(*test.offsets[query : query + 2])
         np.testing.assert_allclose(scores[rows], one_model_scores(test, ranker.weights_[i])[rows], rtol=1e-12)

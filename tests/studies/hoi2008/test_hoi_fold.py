@@ -13,9 +13,9 @@ from qdrank.errors import InputError
 from qdrank.learners import SER, SSER
 from qdrank.learners.ensemble.ser import rounded_scores
 from qdrank.measures.compute import average_precision
-from qdrank.rankers.others import OfOthers
-from qdrank.rankers.reference import OneFeature
-from qdrank.rankers.state import from_state_table
+from qdrank.rankers.base import OfOthers
+from qdrank.rankers.learned import OneFeature
+from qdrank.rankers.stored import from_state_table, state_table
 from qdrank.serving.ranking import kind_of
 from qdrank.store.tables import list_matrix
 from qdrank.studies.hoi2008.fold import ensemble_run, write_stacked
@@ -147,7 +147,7 @@ def test_rankers_of_new_queries_give_the_scores_of_the_study():
     run, *_ = made()
     assert run.made.keys() == run.scores.keys()
     for method, ranker in run.made.items():
-        stored = from_state_table(ranker.state(), kind_of)
+        stored = from_state_table(state_table(ranker), kind_of)
         found = stored.predict(run.test, np.zeros((run.test.n_queries, 0)))
         np.testing.assert_array_equal(found, run.scores[method][0], err_msg=method)
 

@@ -10,8 +10,8 @@ from qdrank.evaluation.declared import CHECK, FINDING
 from qdrank.evaluation.values import observe
 from qdrank.figures.numbers import where
 from qdrank.figures.style import save_figure
-from qdrank.learners.grids import GRIDS
-from qdrank.rankers.stages import RETRIEVERS
+from qdrank.rankers import RETRIEVERS
+from qdrank.rankers.methods import GRIDS
 from qdrank.store import write
 from qdrank.store.schemas import SHAPES
 from qdrank.studies.hoi2008 import STUDY, figures, tables, timing

@@ -14,13 +14,12 @@ from qdrank.evaluation.declared import CHECK, HOLDS
 from qdrank.evaluation.measuring import measures_table
 from qdrank.evaluation.run_files import measure_run
 from qdrank.evaluation.values import observe
-from qdrank.learners.fitting import fit_seed, jittered
+from qdrank.learners.choose import fit_seed, jittered
 from qdrank.queries.predictors import RunPredictors
+from qdrank.rankers.base import other_rows, query_values_of
 from qdrank.rankers.documents import fold_documents
-from qdrank.rankers.others import other_rows
 from qdrank.rankers.run_scores import among_first
 from qdrank.rankers.run_weights import training_curves
-from qdrank.rankers.tuning import query_values_of
 from qdrank.store import write
 from qdrank.studies import stored_kinds
 from qdrank.studies.hybrid import STUDY, figures, tables

@@ -8,7 +8,7 @@ from tests.studies.lin2011.lin_world import GRID, documents, fold
 
 from qdrank.measures.compute import average_precision
 from qdrank.rankers.documents import FoldDocuments
-from qdrank.rankers.state import from_state_table
+from qdrank.rankers.stored import from_state_table, state_table
 from qdrank.serving.ranking import kind_of
 from qdrank.store import read, write
 from qdrank.studies.lin2011.bank import Key
@@ -86,8 +86,8 @@ def scores(ranker: ClusterRanker) -> np.ndarray:
 def test_a_stored_ranker_gives_the_scores_of_the_study(method, readings):
     study = fold(**readings)
     one = tried(method, study)[-1]
-    np.testing.assert_array_equal(scores(from_state_table(one.state(), kind_of)), study_scores(study, one))
-    single = from_state_table(ranker_of(study, kind="single").state(), kind_of)
+    np.testing.assert_array_equal(scores(from_state_table(state_table(one), kind_of)), study_scores(study, one))
+    single = from_state_table(state_table(ranker_of(study, kind="single")), kind_of)
     np.testing.assert_array_equal(scores(single), study.roles["test"].single)
 
 

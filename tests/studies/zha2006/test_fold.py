@@ -12,7 +12,7 @@ from qdrank.errors import InputError
 from qdrank.evaluation.measuring import measure_scores
 from qdrank.layout import query_offsets
 from qdrank.learners.atvt.estimator import ATVT
-from qdrank.learners.fitting import fit_seed
+from qdrank.learners.choose import fit_seed
 from qdrank.measures.compute import measure
 from qdrank.rankers.served import read_ranker
 from qdrank.store import read, write

@@ -165,7 +165,7 @@ class ATVT(Learner):
     @cached_property
     def booster(self) -> Any:
         """LightGBM's model if h consists of trees."""
-        from qdrank.learners.classic.trees import booster_of
+        from qdrank.learners.trees import booster_of
 
         return booster_of(self.model_["text"])
 

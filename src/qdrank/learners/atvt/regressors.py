@@ -215,7 +215,7 @@ class Trees:
         if key not in texts:
             texts[key], scores[key] = self.grow(target, np.ones(len(target)), self.rounds)
         elif key not in scores:
-            from qdrank.learners.classic.trees import booster_of
+            from qdrank.learners.trees import booster_of
 
             scores[key] = np.asarray(
                 booster_of(texts[key]).predict(self.X, num_threads=threads_given()), dtype=np.float64
@@ -225,7 +225,7 @@ class Trees:
     def grow(self, target: FloatArray, weight: FloatArray, rounds: int) -> tuple[str, FloatArray]:
         """Trees fitted to targets and weights of the documents, in LightGBM's text form, and their predictions."""
         lightgbm = needed("lightgbm", "trees")
-        from qdrank.learners.classic.trees import text_of
+        from qdrank.learners.trees import text_of
 
         params = self._PARAMS | {"num_threads": threads_given(), "min_data_in_leaf": self.min_leaf, "seed": self.seed}
         if (key := (self.min_leaf, self.seed)) not in self.grown.bins:

@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from itertools import product
 from typing import TYPE_CHECKING, Literal
 
-from qdrank.learners.regularised import most_regularised_first
-from qdrank.rankers.base import QueryRanker
+from qdrank.learners.parameters import most_regularised_first
+from qdrank.rankers.base import OfOthers, QueryRanker
 from qdrank.rankers.bilinear import Bilinear
 from qdrank.rankers.evidence import DocumentPrior, NeighbourEvidence
 from qdrank.rankers.learned import WithQueryVectors
 from qdrank.rankers.local_ranker import LocalRanker
 from qdrank.rankers.one_model import LinearRanker, TreeRanker, WithEvidence
-from qdrank.rankers.others import OfOthers
 
 if TYPE_CHECKING:
     from qdrank.studies.beyond.settings import Beyond as _Keys
@@ -57,7 +56,7 @@ class Options(_Keys):
         return [LinearRanker(lam=lam, tol=self.tol) for lam in self.penalties]
 
     def trees(self, monotone: tuple[int, ...] = ()) -> list[QueryRanker]:
-        """LambdaMART; ``monotone`` as for `qdrank.learners.classic.trees.LambdaMART`."""
+        """LambdaMART; ``monotone`` as for `qdrank.learners.trees.LambdaMART`."""
         return [
             TreeRanker(
                 rounds=self.rounds,

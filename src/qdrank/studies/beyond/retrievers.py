@@ -18,7 +18,7 @@ from scipy import sparse
 from qdrank.errors import InputError
 from qdrank.layout import FloatArray
 from qdrank.queries.profiles import Similarity
-from qdrank.rankers.others import other_queries
+from qdrank.rankers.base import other_queries
 from qdrank.text.expansion import AskedQueries, ExpandedField, Feedback, PastQueries, none_hidden
 from qdrank.text.index import Counts, FieldIndex
 from qdrank.text.retrieve import BM25, best_documents

@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 
 from qdrank.datasets.judged import Judged
 from qdrank.layout import FloatArray, IntArray, rows_of
-from qdrank.learners.choose import ValidationQueries, choice_rows, choose
-from qdrank.learners.fitting import fit_seed
-from qdrank.learners.regularised import most_regularised_first
+from qdrank.learners.choose import ValidationQueries, choice_rows, choose, fit_seed
+from qdrank.learners.parameters import most_regularised_first
 from qdrank.measures.compute import measure as measure_of
 from qdrank.queries.graph import load_metric
 from qdrank.queries.metrics import Euclidean

@@ -16,9 +16,17 @@ from numpy.typing import NDArray
 
 from qdrank.errors import InputError
 from qdrank.layout import FloatArray, IntArray, rows_of
-from qdrank.learners.ranksvm.blocks import block_size, locality_order, make_blocks, progress_lines, shards_of_blocks
 from qdrank.learners.ranksvm.estimator import Model, all_pairs
-from qdrank.learners.ranksvm.local import LocalModels, prepare_training, train_sweep
+from qdrank.learners.ranksvm.local import (
+    LocalModels,
+    block_size,
+    locality_order,
+    make_blocks,
+    prepare_training,
+    progress_lines,
+    shards_of_blocks,
+    train_sweep,
+)
 from qdrank.queries.recipe import Queries, load_neighbours, load_queries
 from qdrank.queries.sizes import Setting, by_lambda
 from qdrank.rankers.documents import FeatureScale, FoldDocuments, load_fold

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from qdrank.figures.palette import BLACK, BLUE, GREEN, GREY, MARKERS, ORANGE, PURPLE, SKY, VERMILION
-from qdrank.learners.regularised import most_regularised_first
+from qdrank.learners.parameters import most_regularised_first
 from qdrank.queries.sizes import Setting, neighbour_count, neighbour_counts
 from qdrank.studies.study import FIRST_STAGE_METHODS, Method
 

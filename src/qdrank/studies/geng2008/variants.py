@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 from qdrank.datasets.columns import reference_column
 from qdrank.datasets.judged import Judged, load_judged
 from qdrank.layout import FloatArray, IntArray
-from qdrank.learners.ranksvm.blocks import block_size, make_blocks
-from qdrank.learners.ranksvm.local import prepare_training, train_local
+from qdrank.learners.ranksvm.local import block_size, make_blocks, prepare_training, train_local
 from qdrank.measures.compute import measure
 from qdrank.queries import METRICS
 from qdrank.queries.graph import fitted_metric
@@ -32,7 +31,7 @@ from qdrank.queries.vectors import k_means, nearest_centre
 from qdrank.rankers.documents import DocumentView, FeatureScale, FoldDocuments, fold_documents, query_scores
 from qdrank.rankers.knn import ALIKE, offline1, offline2
 from qdrank.rankers.served import ServedRanker
-from qdrank.rankers.state import from_state_table
+from qdrank.rankers.stored import from_state_table
 from qdrank.store import read, write
 from qdrank.store.tables import list_matrix, repeated
 from qdrank.studies.geng2008.rankers import OnlineRanker

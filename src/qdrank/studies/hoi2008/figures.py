@@ -12,7 +12,7 @@ from qdrank.figures.numbers import ALONE, by_measure, chosen, numbers, where
 from qdrank.figures.palette import BLACK, BLUE, SKY, VERMILION, Look
 from qdrank.figures.pictures import around_mean, curves, forest, forests, label_rows, legend, lines
 from qdrank.figures.style import label_axes, new_figure
-from qdrank.rankers.stages import FIRST_STAGES
+from qdrank.rankers import FIRST_STAGES
 from qdrank.studies.hoi2008.methods import BY_NAME, GAMMA, ON_CURVE, PAPER, STACKED_METHODS, TIES, with_ties
 from qdrank.studies.hoi2008.shapes import ENSEMBLES_SHAPE
 from qdrank.studies.making import Inputs, Shown

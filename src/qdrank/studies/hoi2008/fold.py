@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from qdrank.datasets.judged import TextArray
 from qdrank.errors import InputError
-from qdrank.learners.classic.linear import ListNet
+from qdrank.learners.linear import ListNet
 from qdrank.learners.ranksvm.estimator import RankSVM
 from qdrank.rankers.documents import FeatureScale, FoldDocuments, load_fold
 from qdrank.rankers.learned import LearnerRanker

@@ -17,11 +17,10 @@ from qdrank.errors import InputError
 from qdrank.layout import FloatArray
 from qdrank.learners.ensemble.program import ProgramSolution
 from qdrank.learners.ensemble.ser import DIGITS, SSER, rounded_scores
-from qdrank.learners.regularised import most_regularised_first
+from qdrank.learners.parameters import most_regularised_first
 from qdrank.measures.ranking import borda_points
-from qdrank.rankers.base import OwnModels, QueryRanker, Validation
+from qdrank.rankers.base import OfOthers, OwnModels, QueryRanker, Validation
 from qdrank.rankers.documents import query_scores
-from qdrank.rankers.others import OfOthers
 from qdrank.studies.hoi2008.methods import GAMMA
 
 if TYPE_CHECKING:

@@ -9,15 +9,14 @@ import numpy as np
 
 from qdrank.learners.atvt.estimator import ATVT
 from qdrank.learners.ensemble.ser import SER, SSER
-from qdrank.learners.regularised import most_regularised_first
+from qdrank.learners.parameters import most_regularised_first
 from qdrank.queries.profiles import Similarity
-from qdrank.rankers.base import QueryRanker
+from qdrank.rankers.base import OfOthers, QueryRanker
 from qdrank.rankers.bilinear import Bilinear
 from qdrank.rankers.evidence import DocumentPrior, NeighbourEvidence
 from qdrank.rankers.learned import LearnerRanker, WithQueryVectors
 from qdrank.rankers.local_ranker import LocalRanker
 from qdrank.rankers.one_model import LinearRanker, TreeRanker, WithEvidence
-from qdrank.rankers.others import OfOthers
 from qdrank.rankers.run_scores import FusedRuns, OneRun, OnRunScores, count_runs
 from qdrank.rankers.run_weights import FixedWeights, MarginWeights, NeighbourWeights, PredictedWeights
 from qdrank.registry import loaded

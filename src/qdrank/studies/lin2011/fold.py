@@ -10,10 +10,10 @@ import numpy as np
 
 from qdrank.datasets.judged import Judged
 from qdrank.layout import FloatArray, IntArray
-from qdrank.learners.fitting import fit_seed
+from qdrank.learners.choose import fit_seed
 from qdrank.measures.matrix_kernels import ap_matrix
+from qdrank.rankers.base import other_rows
 from qdrank.rankers.documents import FoldDocuments
-from qdrank.rankers.others import other_rows
 from qdrank.studies.lin2011.bank import Clustered, FoldBank, Key
 from qdrank.studies.lin2011.methods import Readings, Weights
 from qdrank.studies.lin2011.scores import combined, distributions, divergences, scaled

@@ -6,7 +6,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any, Literal
 
 from qdrank.figures.palette import BLACK, BLUE, GREEN, GREY, MARKERS, ORANGE, PURPLE, SKY, VERMILION
-from qdrank.learners.regularised import most_regularised_first
+from qdrank.learners.parameters import most_regularised_first
 from qdrank.studies.study import Method
 
 if TYPE_CHECKING:

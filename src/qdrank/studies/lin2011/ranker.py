@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, Self
 
 from qdrank.datasets.judged import Judged
 from qdrank.layout import FloatArray
-from qdrank.learners.fitting import fit_seed
+from qdrank.learners.choose import fit_seed
 from qdrank.learners.ranksvm.kernels import one_thread
 from qdrank.rankers.base import QueryRanker, Validation
 from qdrank.rankers.documents import FoldDocuments

@@ -20,8 +20,8 @@ from qdrank.figures.difficulty import readable_breakdown
 from qdrank.figures.method_tables import spread_of_fits
 from qdrank.figures.numbers import chosen
 from qdrank.measures.names import parse
+from qdrank.rankers import FIRST_STAGES
 from qdrank.rankers.methods import CLASSIC
-from qdrank.rankers.stages import FIRST_STAGES
 from qdrank.studies.lin2011.claims import AROUND, BEST, BY_CLASS, MEASURE, PLACE, RANKS, TABLE2
 from qdrank.studies.lin2011.methods import AGGREGATING, METHODS, ORACLES, PAPER, RANKSVM
 from qdrank.studies.making import Inputs, Shown

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from qdrank.learners.grids import GRIDS
+from qdrank.rankers.methods import GRIDS
 from qdrank.studies.steps import Step, further_fits, scores_and_rankers
 from qdrank.studies.study import Output, Study
 from qdrank.studies.zha2006.methods import KERNEL_METHODS, METHODS, PAIRWISE

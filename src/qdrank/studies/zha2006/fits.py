@@ -19,9 +19,8 @@ from qdrank.learners import LEARNERS
 from qdrank.learners.atvt.estimator import ATVT
 from qdrank.learners.atvt.maps import fit_maps, moments
 from qdrank.learners.atvt.regressors import GrownTrees
-from qdrank.learners.choose import choose
-from qdrank.learners.fitting import fit_seed, grid_settings, jittered
-from qdrank.learners.regularised import most_regularised_first
+from qdrank.learners.choose import choose, fit_seed, grid_settings, jittered
+from qdrank.learners.parameters import most_regularised_first
 from qdrank.rankers.base import Validation
 from qdrank.rankers.learned import LearnerRanker
 from qdrank.studies.zha2006.data import FoldData

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from qdrank.figures.palette import BLACK, BLUE, GREEN, GREY, MARKERS, ORANGE, PURPLE, SKY, VERMILION
-from qdrank.learners.regularised import most_regularised_first
+from qdrank.learners.parameters import most_regularised_first
 from qdrank.studies.study import Method
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from qdrank.evaluation.significance import holm, wilcoxon
 from qdrank.evaluation.values import Pairs, join, pairs
 from qdrank.figures.method_tables import settings_by_fold, spread_of_fits
 from qdrank.figures.numbers import chosen, where
-from qdrank.rankers.stages import FIRST_STAGES
+from qdrank.rankers import FIRST_STAGES
 from qdrank.studies.making import Inputs, Shown
 from qdrank.studies.zha2006.methods import FITTED_KINDS, PAIRWISE, REGRESSORS, method_name
 from qdrank.studies.zha2006.observations import deviation, in_cell, measured

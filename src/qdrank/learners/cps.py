@@ -19,8 +19,8 @@ from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from qdrank.layout import FloatArray, IntArray, query_index
-from qdrank.learners.aggregation.fusion import Best, points_per_list
 from qdrank.learners.base import Learner
+from qdrank.learners.fusion import Best, points_per_list
 from qdrank.learners.inputs import as_offsets
 from qdrank.learners.newton import newton_minimise
 

@@ -1,1 +1,0 @@
-"""The classic learners that the papers compare with."""
