@@ -258,11 +258,11 @@ def _table_rows(node: dict[str, Any], schema: dict[str, Any], prefix: str) -> li
         default = f"`{json.dumps(raw['default'])}`" if "default" in raw else ""
         rows.append(f"| `{prefix}{name}` | {_allowed(raw, schema)} | {default} | {raw.get('description', '')} |")
         kinds = [_deref(option, schema)["properties"] for option in _any_key(raw).get("oneOf", [])]
-        shared = {key: item for key, item in (kinds or [{}])[0].items() if all(kind.get(key) == item for kind in kinds)}
-        rows += _table_rows({"properties": shared}, schema, f"{prefix}{name}.NAME.")
-        for kind in kinds:
-            own = {key: item for key, item in kind.items() if key not in shared}
-            rows += _table_rows({"properties": own}, schema, f"{prefix}{name}.NAME ({kind['kind']['const']}).")
+        for kind, (key, item) in ((one, entry) for one in kinds for entry in one.items()):
+            having = [other for other in kinds if other.get(key) == item]
+            if having[0] is kind:
+                of = "" if having == kinds else f" ({', '.join(other['kind']['const'] for other in having)})"
+                rows += _table_rows({"properties": {key: item}}, schema, f"{prefix}{name}.NAME{of}.")
     return rows
 
 
