@@ -83,9 +83,7 @@ def test_the_index_is_kept_until_the_texts_change(study: Path, monkeypatch: pyte
     arguments = ["features", "--data", "results/mine", "--queries", "new.txt", "--output"]
     assert main([*arguments, "first.txt"]) == 0
     analysed = []
-    monkeypatch.setattr(
-        "qdrank.text.index.count_matrix", lambda tokens: analysed.append(1) or count_matrix(tokens)
-    )
+    monkeypatch.setattr("qdrank.text.index.count_matrix", lambda tokens: analysed.append(1) or count_matrix(tokens))
     assert main([*arguments, "second.txt"]) == 0
     assert Path("second.txt").read_bytes() == Path("first.txt").read_bytes()
     assert not analysed
