@@ -138,3 +138,36 @@ def test_new_queries_get_the_same(run: Path, tmp_path: Path, monkeypatch: pytest
     np.testing.assert_array_equal(load_letor(found).X, judged.X)
     made = read(tmp_path / "topics.parquet", "topics")["query_columns"]
     np.testing.assert_allclose(list_matrix(made), list_matrix(topics["query_columns"]), atol=1e-7)
+
+
+def test_the_encoder_searches_for_new_queries(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(run)
+    rows = read("results/mine/fold1/scores/dense.parquet", "scores").to_pylist()
+    topics = read("results/mine/topics.parquet", "topics")
+    texts = dict(zip(topics["query_id"].to_pylist(), topics["text"].to_pylist(), strict=True))
+    new, found = tmp_path / "new.txt", tmp_path / "dense.run"
+    new.write_text("".join(f"{name}\t{texts[name]}\n" for name in dict.fromkeys(row["query_id"] for row in rows)))
+    arguments = ["rank", "--models", "results/mine/fold1", "--method", "dense", "--output", str(found)]
+    assert main([*arguments, "--queries", str(new), "--format", "trec"]) == 0
+    fields = [line.split() for line in found.read_text().splitlines()]
+    ranked = {(row["query_id"], row["doc_id"]): row["score"] for row in rows}
+    assert {(query, document): pytest.approx(float(score)) for query, _, document, _, score, _ in fields} == ranked
+    assert {line[-1] for line in fields} == {"qdrank-dense"}
+
+
+def test_without_an_encoder_or_queries_the_command_says_what_lacks(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.chdir(run)
+    dense = ["rank", "--models", "results/mine/fold1", "--method", "dense"]
+    assert main([*dense, "--input", "features.txt"]) == 2
+    assert "give --queries FILE --format trec" in capsys.readouterr().err
+    other, new = tmp_path / "results", tmp_path / "new.txt"
+    (other / "mine").mkdir(parents=True)
+    config = yaml.safe_load((run / "results" / "config.yaml").read_text())
+    config["own"]["mine"]["folder"] = str(run / "collection")
+    (other / "config.yaml").write_text(yaml.safe_dump({**config, "encoder": None, "queries": {}, "text": {}}))
+    new.write_text("q1\tlion\n")
+    asked = ["--queries", str(new), "--data", str(other / "mine"), "--format", "trec"]
+    assert main([*dense, *asked]) == 2
+    assert "the run has no encoder" in capsys.readouterr().err

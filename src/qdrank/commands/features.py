@@ -79,7 +79,7 @@ def features_of(data: Path, queries_file: Path, past: int) -> tuple[Judged, pa.T
         raise InputError("the number of documents is below 0", found=str(past), fix="give --past 0 or more")
     queries = read_new_queries(queries_file)
     dense = settings.queries.vectors == "dense"
-    vectors = _vectors(data, queries, encoder) if dense or "dense" in settings.text.features else None
+    vectors = encoded_queries(data, queries, encoder) if dense or "dense" in settings.text.features else None
     text = text_settings(settings.text.model_dump(), settings.seed, query_vectors=dense)
     kept = data / ".index.npz"
     judged, topics = new_query_features(read_collection(**source), queries, text, past, kept, vectors)
@@ -89,8 +89,11 @@ def features_of(data: Path, queries_file: Path, past: int) -> tuple[Judged, pa.T
     return judged, topics
 
 
-def _vectors(data: Path, queries: Sequence[Query], encoder: Mapping[str, str]) -> TextVectors:
+def encoded_queries(data: Path, queries: Sequence[Query], encoder: Mapping[str, str]) -> TextVectors:
     """Vectors of a data set's documents, as the run made them, and of new queries."""
+    if not encoder:
+        fix = "name one in the configuration (encoder: minilm), and run it in another folder"
+        raise InputError("the run has no encoder", file=data.parent / FILE, fix=fix)
     from qdrank.text.encoder import Encoder, encoder_form
     from qdrank.text.encoding import load_vectors
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from qdrank.commands.features import PAST, QUERIES, features_of, study_of
+from qdrank.commands.features import PAST, QUERIES, encoded_queries, features_of, study_of
 from qdrank.commands.output import add_output, opened, refuse_unwritable
 from qdrank.datasets.letor import Chunk, letor_form, read_letor
 from qdrank.datasets.runs.writing import run_lines
@@ -20,6 +21,7 @@ from qdrank.errors import InputError
 from qdrank.jobs import cores
 from qdrank.layout import FloatArray
 from qdrank.queries.recipe import topics_of
+from qdrank.rankers import DENSE
 from qdrank.rankers.served import ServedRanker
 from qdrank.rankers.stored import Searcher
 from qdrank.serving.ranking import DEFAULT, load_ranker, load_stored
@@ -27,6 +29,12 @@ from qdrank.store import read
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from qdrank.datasets.collections.model import Query
+    from qdrank.text.retrieve import RankedDocuments
+
+    _Found = tuple[Sequence[str] | NDArray[np.object_], RankedDocuments]
+    """Names of all documents of a collection, and those found for each query."""
 
 LARGEST_LABEL = 127  # labels are ignored
 #: Bytes of text that are read, scored and written at a time.
@@ -84,10 +92,10 @@ def run(args: argparse.Namespace) -> int:
     refuse_unwritable(args.output)
     if args.input is None and args.queries is None:
         raise InputError("nothing is given to rank", fix="give --input with features, or --queries with words")
+    if args.method == DENSE:
+        return _search(args, DENSE, _by_meaning)
     if args.queries is not None and isinstance(stage := load_stored(args.models, args.method)[1], Searcher):
-        with opened(args.output) as file:
-            file.writelines(_found(args, stage))
-        return 0
+        return _search(args, stage.method, partial(_by_words, stage))
     ranker = load_ranker(args.models, args.method, k=args.k, lam=args.lam)
     if args.past and args.queries is None:
         raise InputError("--past needs the words of the queries", fix="give --queries FILE in place of --input")
@@ -123,20 +131,37 @@ def _of_queries(args: argparse.Namespace) -> tuple[Iterator[Batch], pa.Table]:
     return iter([Batch(judged.query_id.tolist(), judged.offsets, judged.X, judged.doc_id.tolist())]), topics
 
 
-def _found(args: argparse.Namespace, stage: Searcher) -> Iterator[str]:
-    """A TREC run of what a first stage finds for the queries."""
-    from qdrank.datasets.collections.forms import read_collection, read_new_queries
-    from qdrank.text.index import build_index
+def _search(args: argparse.Namespace, method: str, find: Callable[[Path, Sequence[Query]], _Found]) -> int:
+    """Write the TREC run of what a first stage finds for the queries."""
+    from qdrank.datasets.collections.forms import read_new_queries
 
-    if args.format != "trec":
-        raise InputError(f"{stage.method} brings documents of its own, which need names", fix="add --format trec")
-    data, queries = _data(args), read_new_queries(Path(args.queries))
-    index = build_index(read_collection(**study_of(data)[0]).documents, stage.analyser, data / ".index.npz")
-    found = stage.search(index, [query.text for query in queries])
+    if args.format != "trec" or args.queries is None:
+        fix = "add --format trec" if args.queries is not None else "give --queries FILE --format trec"
+        raise InputError(f"{method} brings documents of its own, which need names", fix=fix)
+    queries = read_new_queries(Path(args.queries))
+    doc_id, found = find(_data(args), queries)
     row, place = np.nonzero(found.document >= 0)
     names = np.array([query.query_id for query in queries], dtype=object)[row].tolist()
-    documents = np.array(index.doc_id, dtype=object)[found.document[row, place]].tolist()
-    return run_lines(names, documents, found.score[row, place], f"qdrank-{stage.method}")
+    documents = np.array(doc_id, dtype=object)[found.document[row, place]].tolist()
+    with opened(args.output) as file:
+        file.writelines(run_lines(names, documents, found.score[row, place], f"qdrank-{method}"))
+    return 0
+
+
+def _by_words(stage: Searcher, data: Path, queries: Sequence[Query]) -> _Found:
+    from qdrank.datasets.collections.forms import read_collection
+    from qdrank.text.index import build_index
+
+    index = build_index(read_collection(**study_of(data)[0]).documents, stage.analyser, data / ".index.npz")
+    return index.doc_id, stage.search(index, [query.text for query in queries])
+
+
+def _by_meaning(data: Path, queries: Sequence[Query]) -> _Found:
+    from qdrank.text.encoder_search import search
+
+    _, settings, encoder = study_of(data)
+    vectors = encoded_queries(data, queries, encoder)
+    return vectors.doc_id, search(vectors.queries, vectors.documents, settings.text.candidates)
 
 
 def _data(args: argparse.Namespace) -> Path:
