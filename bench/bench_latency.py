@@ -24,8 +24,8 @@ from qdrank.queries.recipe import DocumentVectors
 from qdrank.queries.vectors import Standardiser
 from qdrank.rankers.base import QueryRanker
 from qdrank.rankers.documents import FoldDocuments
+from qdrank.rankers.local_ranker import ReadyModels
 from qdrank.rankers.one_model import LinearRanker
-from qdrank.rankers.ready import ReadyModels
 from qdrank.rankers.served import ServedRanker
 from qdrank.studies.geng2008.rankers import OnlineRanker
 

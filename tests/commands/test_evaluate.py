@@ -9,9 +9,9 @@ import lzma
 import numpy as np
 import pytest
 
-from qdrank.commands.evaluate import add_arguments, evaluate, run
+from qdrank.commands.evaluate import add_arguments, run
 from qdrank.errors import InputError
-from qdrank.evaluation.run_files import read_labels, read_scores
+from qdrank.evaluation.run_files import measured_files, read_labels, read_scores
 from qdrank.measures import CONVENTIONS
 from qdrank.measures.compute import measure
 
@@ -30,6 +30,11 @@ def files(tmp_path):
     (tmp_path / "test.txt").write_text(FEATURES)
     (tmp_path / "scores.txt").write_text(SCORES)
     return [str(tmp_path / "test.txt"), str(tmp_path / "scores.txt")]
+
+
+def evaluate(features, scores, names=CONVENTIONS["letor4"]):
+    (run,) = measured_files(features, [scores], names)[1]
+    return run
 
 
 def printed(capsys, *arguments):
@@ -134,9 +139,9 @@ def test_bad_scores_are_named_by_file_and_line(files, scores, line, said):
     assert error.value.fix
 
 
-def test_an_unknown_measure_is_told_before_anything_is_read():
+def test_an_unknown_measure_is_told_before_scores_are_read(files, capsys):
     with pytest.raises(InputError, match="did you mean ndcg@5/exp"):
-        evaluate("no file", "no file", ["ndgc@5/exp"])
+        printed(capsys, files[0], "no file", "--measure", "ndgc@5/exp")
 
 
 @pytest.mark.mirror

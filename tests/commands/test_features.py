@@ -18,8 +18,7 @@ from qdrank.datasets.runs.run import system_runs
 from qdrank.rankers import REFERENCE, RETRIEVERS
 from qdrank.rankers.documents import FoldDocuments
 from qdrank.rankers.first_stage import write_first_stages
-from qdrank.rankers.learned import OneFeature
-from qdrank.rankers.served import ServedRanker, write_ranker
+from qdrank.rankers.served import OneFeature, ServedRanker, write_ranker
 from qdrank.store import read, write
 from qdrank.text.extract import judged_text, text_settings
 from qdrank.text.index import analyse_queries, build_index, count_matrix

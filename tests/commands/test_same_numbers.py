@@ -8,8 +8,8 @@ import pytest
 from qdrank.cli import main
 from qdrank.datasets.runs.reading import read_all_runs, read_qrels
 from qdrank.datasets.runs.run import judged_runs
-from qdrank.rankers.base import query_values_of
 from qdrank.rankers.run_scores import OneRun
+from qdrank.rankers.tuning import query_values_of
 
 
 def lists(rng, depth, *, step=None, kept=None, queries=40):

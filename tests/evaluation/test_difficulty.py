@@ -9,9 +9,9 @@ from scipy import stats
 
 from qdrank.datasets.judged import Judged
 from qdrank.errors import InputError
+from qdrank.evaluation.comparison import holm
 from qdrank.evaluation.declared import Rules
 from qdrank.evaluation.difficulty import DIFFICULTY_CLASSES, breakdown, difficulty
-from qdrank.evaluation.significance import holm
 from qdrank.figures import difficulty as figures
 from qdrank.figures.style import save_figure
 from qdrank.store import table_of

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from qdrank.datasets.runs.reading import read_qrels, read_run
 from qdrank.datasets.runs.run import Qrels, Run
 from qdrank.errors import InputError
-from qdrank.evaluation.run_files import measure_run
+from qdrank.evaluation.run_files import judged_run
 
 DOCS = [f"d{i}" for i in range(9)]
 NAMES = ["ap/trec", "rr/trec", "p@5/trec", "ndcg@5/trec", "ndcg/trec", "r@3/trec", "success@2/trec", "judged@4/trec"]
@@ -101,13 +101,14 @@ def qrels_of(judged):
 def test_a_run_is_measured_as_trec_eval_does(judged, scored):
     if not judged.keys() & scored.keys():
         with pytest.raises(InputError, match="none of the judged queries"):
-            measure_run(NAMES, run_of(scored), qrels_of(judged))
+            judged_run(run_of(scored), qrels_of(judged))
         return
     if not {doc for docs in judged.values() for doc in docs} & {doc for docs in scored.values() for doc in docs}:
         with pytest.raises(InputError, match="none of the judged documents"):
-            measure_run(NAMES, run_of(scored), qrels_of(judged))
+            judged_run(run_of(scored), qrels_of(judged))
         return
-    queries, values = measure_run(NAMES, run_of(scored), qrels_of(judged))
+    joined = judged_run(run_of(scored), qrels_of(judged))
+    queries, values = joined.query_id, joined.measured(NAMES)
     assert queries == list(judged)
     for i, query in enumerate(queries):
         expected = by_trec_eval(judged[query], scored.get(query, {}))
@@ -125,7 +126,7 @@ def test_nists_figures_for_the_runs_of_trec_covid(mirror):
     for row in leaderboard:
         run = read_run(folder / "round5" / f"{row['tag']}.run.xz")
         names = ["ndcg@20/trec", "p@20/trec", "rbp(p=0.5)/trec", "rbp(rel=2,p=0.5)/trec"]
-        ndcg, precision, *biased = (column.mean() for column in measure_run(names, run, qrels)[1].values())
+        ndcg, precision, *biased = (column.mean() for column in judged_run(run, qrels).measured(names).values())
         ours = [f"{ndcg:.4f}", f"{precision:.4f}", f"{sum(biased) / 2:.4f}"]  # NIST's gain in RBP is half the grade
         assert ours == [row["ndcg@20"], row["P@20"], row["rbp_p5"]]
 
@@ -143,7 +144,7 @@ def test_trec_eval_gives_the_same_to_the_printed_digit(mirror, tmp_path):
     printed = {line.split()[0]: line.split()[2] for line in done.stdout.splitlines()}
     for convention in ("trec", "trec_double"):
         names = {f"{own}/{convention}": name for name, own in theirs.items()}
-        values = measure_run(names, read_run(run_file), read_qrels(qrels_file))[1]
+        values = judged_run(read_run(run_file), read_qrels(qrels_file)).measured(names)
         ours = {names[name]: f"{column.mean():.4f}" for name, column in values.items()}
         if ours == {name: printed[name] for name in theirs}:
             return

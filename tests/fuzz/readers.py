@@ -10,13 +10,14 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from qdrank.commands.evaluate import evaluate
 from qdrank.datasets import sources
 from qdrank.datasets.collections.beir import read_beir
 from qdrank.datasets.collections.smart import SmartForm, read_ohsumed, read_smart
 from qdrank.datasets.importing import import_letor
 from qdrank.datasets.letor import load_letor
 from qdrank.datasets.runs.reading import read_qrels, read_run
+from qdrank.evaluation.run_files import measured_files
+from qdrank.measures import CONVENTIONS
 from qdrank.store import read, tables, write
 from qdrank.store.manifest import digests
 from qdrank.workflow.config_files import load_sources, resolve
@@ -140,7 +141,7 @@ def readers(folder: Path) -> dict[str, Reader]:
         "letor import": Reader({"data.txt": LETOR}, _imported, letor_words),
         "evaluate": Reader(
             {"data.txt": LETOR, "scores.txt": b"0.5\n" * 9},
-            lambda f: evaluate(f / "data.txt", f / "scores.txt"),
+            lambda f: list(measured_files(f / "data.txt", [f / "scores.txt"], CONVENTIONS["letor4"])[1]),
             letor_words,
         ),
         "run": Reader({"run": RUN}, lambda f: read_run(f / "run"), NUMBERS),

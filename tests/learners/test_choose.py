@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from qdrank.errors import InputError
 from qdrank.layout import shuffled_within
-from qdrank.learners.choose import Choice, ValidationQueries, choice_rows, choose
+from qdrank.learners.choose import ValidationQueries, choice_rows, choose
 from qdrank.learners.parameters import most_regularised_first
 
 Case = tuple[list[int], list[int], list[list[int]], list[list[float]]]
@@ -136,16 +136,6 @@ def test_only_the_best_candidate_is_kept() -> None:
 
     choice = choose(fitted())
     assert choice.chosen is alive[1]()
-
-
-def test_a_choice_can_be_offered_candidates_one_by_one() -> None:
-    choice: Choice[int] = Choice()
-    best = []
-    for round_, value in enumerate([0.2, 0.4, 0.4, 0.6, 0.1], start=1):
-        choice.offer(round_, [value - 0.1, value + 0.1])
-        best.append(choice.chosen)
-    assert best == [1, 2, 2, 4, 4]
-    assert choice.values == pytest.approx([0.2, 0.4, 0.4, 0.6, 0.1])
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from sklearn.model_selection import GridSearchCV, GroupKFold, PredefinedSplit, c
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
-from tests.learners.stored import stored
+from tests.learners.stored import SMALL, judged, stored
 
 from qdrank.datasets.letor import load_letor
 from qdrank.errors import InputError
@@ -26,10 +26,6 @@ from qdrank.learners.linear import Regression
 from qdrank.learners.ranksvm.estimator import RankSVM
 from qdrank.measures.compute import measure
 
-SMALL = {
-    **{name: {"rounds": 5} for name in LEARNERS if name.startswith("adarank") or name == "rankboost"},
-    **{name: {"rounds": 5, "min_leaf": 1} for name in ("lambdamart", "boosted-regression")},
-}
 LEARNED = [name for name in LEARNERS if name != "bordacount"]
 # One that is linear, one of trees, one over lists; the others are tried as well by `make test-full`.
 DAILY = ("ranksvm", "lambdamart", "listnet")
@@ -85,13 +81,6 @@ def each(names):
     """A test for each of the names."""
     marked = [pytest.param(name, marks=[pytest.mark.full] * (name not in DAILY)) for name in names]
     return pytest.mark.parametrize("name", marked)
-
-
-def judged(seed: int = 0):
-    rng = np.random.default_rng(seed)
-    X = rng.random((150, 4)).astype(np.float32)
-    y = np.digitize(X[:, 0] + 0.5 * X[:, 1] + rng.normal(0, 0.2, 150), [0.7, 1.1])
-    return X, y, np.repeat([f"q{i:02}" for i in range(15)], 10)
 
 
 @pytest.fixture
@@ -258,12 +247,6 @@ def test_the_score_is_the_mean_of_a_measure(name):
     expected = measure([name], y, learner.predict(X), np.arange(0, 151, 10))[name].mean()
     assert learner.score(X, y, query, measure=name) == pytest.approx(expected, abs=1e-12)
     assert learner.score(X, y, query) == learner.score(X, y, query, measure="ap")
-
-
-def test_equal_scores_are_not_rewarded_for_the_order_of_the_rows():
-    y = np.tile([1] * 3 + [0] * 7, 20)
-    learner = Regression().fit(np.zeros((200, 1)), y, np.repeat(np.arange(20), 10))
-    assert 0.2 < learner.score(np.zeros((200, 1)), y, np.repeat(np.arange(20), 10)) < 0.7
 
 
 # ---- tools of scikit-learn -----------------------------------------------------------------------------------------

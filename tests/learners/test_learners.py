@@ -5,30 +5,16 @@ import sys
 
 import numpy as np
 import pytest
-from tests.learners.stored import stored
+from tests.learners.stored import SMALL, judged, stored
 
 from qdrank.layout import shuffled_within
-from qdrank.learners import AGGREGATORS, LEARNERS, tune
-from qdrank.learners.choose import RoundChoice, fit_seed, jittered
+from qdrank.learners import AGGREGATORS, LEARNERS
+from qdrank.learners.choose import fit_seed, jittered
 from qdrank.learners.inputs import as_judged
 from qdrank.learners.linear import Regression
 from qdrank.rankers.stored import state_table
 
 FEATURES = [name for name in LEARNERS if name not in AGGREGATORS]
-SMALL = {
-    "rankboost": {"rounds": 5},
-    "adarank-map": {"rounds": 5},
-    "adarank-ndcg": {"rounds": 5},
-    "lambdamart": {"rounds": 5},
-    "boosted-regression": {"rounds": 5},
-}
-
-
-def judged(seed: int):
-    rng = np.random.default_rng(seed)
-    X = rng.random((150, 4)).astype(np.float32)
-    y = np.digitize(X[:, 0] + 0.5 * X[:, 1] + rng.normal(0, 0.2, 150), [0.7, 1.1])
-    return X, y, np.repeat([f"q{i:02}" for i in range(15)], 10)
 
 
 @pytest.mark.parametrize("name", FEATURES)
@@ -55,11 +41,6 @@ def test_names_cost_no_import():
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
 
 
-def test_tuning_serves_learners_with_and_without_validation():
-    for name, grid in {"ranksvm": {"lam": [0.1]}, "rankboost": {"rounds": [4]}, "mhr-bc": {"lam": [0.1]}}.items():
-        assert len(tune(name, grid, judged(0), judged(1)).values) == 1
-
-
 def test_regression_is_the_ridge_solution():
     X, y, query = judged(4)
     padded = np.column_stack([X, np.ones(len(X))]).astype(float)
@@ -82,13 +63,6 @@ def test_whole_numbers_may_come_as_floats() -> None:
     _, grades, offsets = as_judged(X, np.array([0.0, 1.0, 2.0, 0.0, 0.0, 1.0]), QUERY)
     assert grades.dtype == np.int64
     assert offsets.tolist() == [0, 3, 6]
-
-
-def test_without_validation_the_last_round_is_kept() -> None:
-    choice = RoundChoice(None, "ap", seed=1)
-    for number in (1, 2, 3):
-        choice.watch(number, None)
-    assert choice.best_round == 3
 
 
 def test_shuffling_follows_the_seed_alone() -> None:

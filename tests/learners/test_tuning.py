@@ -66,12 +66,6 @@ def test_all_combinations_are_tried_in_order_and_one_is_chosen() -> None:
     assert OneFeature.fitted == 4
 
 
-def test_the_order_of_the_configuration_does_not_matter() -> None:
-    assert grid_settings({"lam": [0.1, 10.0, 1.0]}) == grid_settings({"lam": [10.0, 1.0, 0.1]})
-    assert [row["min_leaf"] for row in grid_settings({"min_leaf": [20, 100]})] == [100, 20]
-    assert [row["leaves"] for row in grid_settings({"leaves": [31, 7]})] == [7, 31]
-
-
 def test_validation_data_go_to_the_learners_that_take_them() -> None:
     class Watching(OneFeature):
         def fit(self, X: Any, y: Any, query: Any, validation: Any = None) -> "OneFeature":

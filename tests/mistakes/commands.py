@@ -9,8 +9,7 @@ from qdrank.datasets.judged import load_judged
 from qdrank.datasets.simulated.features import write_simulated
 from qdrank.queries.recipe import VectorOptions, describe_queries, document_vectors
 from qdrank.rankers.documents import fold_documents
-from qdrank.rankers.learned import OneFeature
-from qdrank.rankers.served import ServedRanker, write_ranker
+from qdrank.rankers.served import OneFeature, ServedRanker, write_ranker
 from qdrank.store import read
 from qdrank.store.tables import list_matrix
 from tests.mistakes.planted import Mistake, command

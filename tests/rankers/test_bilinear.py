@@ -6,12 +6,12 @@ from scipy.optimize import minimize
 from tests.rankers.query_world import mean_loss, pairs, world
 
 from qdrank.errors import InputError
-from qdrank.rankers.base import tune_rankers
 from qdrank.rankers.bilinear import Bilinear, Mixture, out_of_fold, standardised
 from qdrank.rankers.evidence import NeighbourEvidence
 from qdrank.rankers.learned import WithQueryVectors
 from qdrank.rankers.local_ranker import LocalRanker
 from qdrank.rankers.one_model import LinearRanker, TreeRanker, WithEvidence, without_choice
+from qdrank.rankers.tuning import tune_rankers
 
 
 @settings(max_examples=8)

@@ -6,7 +6,7 @@ import pytest
 from qdrank.datasets.runs.run import judged_runs
 from qdrank.datasets.simulated.features import two_runs
 from qdrank.errors import InputError
-from qdrank.evaluation.run_files import measure_run
+from qdrank.evaluation.run_files import judged_run
 from qdrank.learners.choose import ValidationQueries
 from qdrank.learners.fusion import fuse
 from qdrank.queries.predictors import RunPredictors
@@ -57,14 +57,14 @@ def test_scores_are_those_of_the_fusion_of_runs(world, norm):
     curves = measured_curves(queries, ours, weights)
     for place, of_runs in enumerate(weights):
         fused = fuse(runs, "weights", norm=norm, weights=of_runs.tolist())
-        np.testing.assert_allclose(curves[:, place], measure_run(["nDCG@10"], fused, qrels)[1]["ndcg@10/trec"])
+        np.testing.assert_allclose(curves[:, place], judged_run(fused, qrels).measured(["nDCG@10"])["ndcg@10/trec"])
         theirs = in_order(fused, judged)
         np.testing.assert_array_equal(ours.by(np.tile(of_runs, (judged.n_documents, 1))), ours.at(of_runs[None])[:, 0])
         if of_runs.all():
             assert np.allclose(ours.at(of_runs[None])[:, 0], theirs, atol=1e-6)
         else:  # the run itself, in its own order
             np.testing.assert_array_equal(ours.at(of_runs[None])[:, 0] == -np.inf, theirs == -np.inf)
-            alone = measure_run(["nDCG@10"], runs[int(np.argmax(of_runs))], qrels)[1]["ndcg@10/trec"]
+            alone = judged_run(runs[int(np.argmax(of_runs))], qrels).measured(["nDCG@10"])["ndcg@10/trec"]
             np.testing.assert_array_equal(curves[:, place], alone)
     for method in ("combsum", "combmnz", "rrf"):
         if (method, norm) != ("combmnz", "z-score"):

@@ -18,9 +18,9 @@ from qdrank.learners.linear import Regression
 from qdrank.learners.ranksvm.estimator import RankSVM
 from qdrank.learners.trees import BoostedRegression, LambdaMART
 from qdrank.rankers.documents import FoldDocuments, fold_documents
-from qdrank.rankers.learned import LearnerRanker, OneFeature
+from qdrank.rankers.learned import LearnerRanker
 from qdrank.rankers.one_model import LinearRanker, TreeRanker
-from qdrank.rankers.served import ServedRanker, write_ranker
+from qdrank.rankers.served import OneFeature, ServedRanker, write_ranker
 from qdrank.serving.plain import SOLR_SLACK, next_up, plain_model, raw_thresholds, without_slack
 from qdrank.single_precision import numbers, places
 from qdrank.store import write

@@ -28,11 +28,10 @@ from qdrank.rankers import RANKERS as REGISTRY
 from qdrank.rankers.bilinear import Bilinear, Mixture
 from qdrank.rankers.documents import fold_documents
 from qdrank.rankers.evidence import DocumentPrior, NeighbourEvidence
-from qdrank.rankers.learned import LearnerRanker, OneFeature, WithQueryVectors
-from qdrank.rankers.local_ranker import LocalRanker
+from qdrank.rankers.learned import LearnerRanker, WithQueryVectors
+from qdrank.rankers.local_ranker import LocalRanker, ReadyModels
 from qdrank.rankers.one_model import LinearRanker, TreeRanker, WithEvidence
-from qdrank.rankers.ready import ReadyModels
-from qdrank.rankers.served import ServedRanker, write_ranker
+from qdrank.rankers.served import OneFeature, ServedRanker, write_ranker
 from qdrank.serving.ranking import kind_of, load_ranker
 from qdrank.store import read, write
 from qdrank.store.tables import list_matrix

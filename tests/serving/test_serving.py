@@ -13,7 +13,7 @@ from qdrank.commands.rank import whole_queries
 from qdrank.datasets.judged import Judged, load_judged
 from qdrank.datasets.letor import read_letor
 from qdrank.datasets.runs.reading import read_run
-from qdrank.datasets.simulated.features import REFERENCE, simulate, write_simulated
+from qdrank.datasets.simulated.features import REFERENCE, write_simulated
 from qdrank.errors import InputError
 from qdrank.learners.parameters import fitted_names
 from qdrank.learners.ranksvm.estimator import RankSVM
@@ -172,9 +172,8 @@ def test_online_says_what_it_lacks(tiny: Study, tmp_path: Path) -> None:
     shutil.copytree(tiny.folder, alone)
     with pytest.raises(InputError, match="training documents, which are missing"):
         load_ranker(alone, "online")
-    other = simulate("sim1", 4, **SIZES | {"train": 29})
-    write(alone.parent / "topics.parquet", "topics", tiny.topics)
-    write(alone.parent / "judged.parquet", "judged", judged_of(other).to_table())
+    others = {name: alone.parent / f"{name}.parquet" for name in ("judged", "columns", "topics")}
+    write_simulated(others, like="sim1", seed=4, **SIZES | {"train": 29})
     with pytest.raises(InputError, match="not the training queries that the ranker was fitted on"):
         load_ranker(alone, "online")
 
@@ -197,13 +196,6 @@ def new(tiny: Study, tmp_path: Path) -> Path:
 
 def rank(tiny: Study, new: Path, *arguments: object) -> int:
     return main(["rank", "--models", str(tiny.folder), "--input", str(new), *map(str, arguments)])
-
-
-@pytest.mark.parametrize("method", READY)
-def test_the_command_writes_the_scores_of_the_study(tiny: Study, new: Path, method: str, tmp_path: Path) -> None:
-    out = tmp_path / "scores.txt"
-    assert rank(tiny, new, "--method", method, "--output", out) == 0
-    assert [float(line) for line in out.read_text().splitlines()] == tiny.scores(method).tolist()
 
 
 def test_a_run_is_ranked_and_names_its_documents(tiny: Study, new: Path, tmp_path: Path) -> None:
@@ -337,17 +329,6 @@ def test_columns_of_the_query_are_asked_for(tmp_path: Path) -> None:
     unknown = study.topics.filter(pa.compute.not_equal(study.topics.column("query_id"), study.test.query_id[0]))
     with pytest.raises(InputError, match="not among the topics"):
         topics_of(unknown, study.test.query_id.tolist())
-
-
-def judged_of(data):
-    return Judged(
-        query_id=data.query_id.astype(object),
-        part=data.query_part.astype(object),
-        offsets=data.offsets,
-        doc_id=data.document.astype(object),
-        y=data.y.astype(np.int64),
-        X=data.X,
-    )
 
 
 def test_the_command_that_makes_the_models_is_complete(tmp_path: Path) -> None:

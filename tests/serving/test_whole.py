@@ -20,11 +20,11 @@ from qdrank.queries.recipe import DocumentVectors
 from qdrank.queries.vectors import Standardiser, query_vectors
 from qdrank.rankers.base import QueryRanker
 from qdrank.rankers.documents import FoldDocuments, fold_documents
-from qdrank.rankers.learned import LearnerRanker, OneFeature, WithQueryVectors
+from qdrank.rankers.learned import LearnerRanker, WithQueryVectors
 from qdrank.rankers.local_ranker import LocalRanker
 from qdrank.rankers.one_model import LinearRanker
 from qdrank.rankers.run_weights import FixedWeights
-from qdrank.rankers.served import ServedRanker, ServedRuns, write_ranker
+from qdrank.rankers.served import OneFeature, ServedRanker, ServedRuns, write_ranker
 from qdrank.serving.ranking import fitted_on_all, load_ranker
 from qdrank.store import write
 

@@ -14,8 +14,8 @@ from qdrank.learners.choose import fit_seed
 from qdrank.measures.compute import average_precision
 from qdrank.rankers.base import QueryRanker
 from qdrank.rankers.documents import FoldDocuments
-from qdrank.rankers.learned import OneFeature
 from qdrank.rankers.one_model import LinearRanker
+from qdrank.rankers.served import OneFeature
 from qdrank.store import read
 from qdrank.studies.running import FoldRun, View, setting_texts, subsets
 from qdrank.studies.study import Method

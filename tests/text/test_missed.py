@@ -10,7 +10,7 @@ from qdrank.datasets.collections.smart import read_smart
 from qdrank.datasets.judged import Judged, load_judged
 from qdrank.datasets.runs.run import Qrels, Run
 from qdrank.evaluation.measuring import measure_features
-from qdrank.evaluation.run_files import measure_run
+from qdrank.evaluation.run_files import judged_run
 from qdrank.figures.data import data_summary
 from qdrank.figures.text_notes import reference_maps
 from qdrank.store import tables, write
@@ -35,7 +35,8 @@ def test_measures_are_those_of_a_run_against_all_judgments(tmp_path: Path) -> No
     scores = judged.X[:, 20].astype(np.float64)
     # In row order no two scores tie, so that runs, which break ties by id, give the same.
     scores += np.linspace(0, 1e-3, len(scores))
-    ids, values = measure_run(NAMES, Run(judged.query, judged.doc_id, scores, "x"), qrels)
+    joined = judged_run(Run(judged.query, judged.doc_id, scores, "x"), qrels)
+    ids, values = joined.query_id, joined.measured(NAMES)
     found = measure_features(NAMES, judged.with_features(scores[:, None]), judged.folds).to_pylist()
     by_query = {row["query_id"]: row for row in found}
     assert set(by_query) == set(ids) - {"q-empty", "q-ghost"}  # without candidates

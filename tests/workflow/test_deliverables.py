@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 import pytest
 
 from qdrank.datasets.runs.reading import read_qrels, read_run
-from qdrank.evaluation.run_files import measure_run
+from qdrank.evaluation.run_files import judged_run
 from qdrank.store import read
 from tests.workflow.project import Project
 
@@ -82,7 +82,8 @@ def check_runs(folder: Path) -> None:
     runs = sorted((folder / "fold1/runs").glob("*.run.gz"))
     assert {path.name.removesuffix(".run.gz") for path in runs} == {method for method, _ in values}
     for path in runs:
-        queries, measured = measure_run(MEASURES, read_run(path), qrels)
+        joined = judged_run(read_run(path), qrels)
+        queries, measured = joined.query_id, joined.measured(MEASURES)
         for name in MEASURES:
             expected = [values[path.name.removesuffix(".run.gz"), query][name] for query in queries]
             assert measured[name].tolist() == pytest.approx(expected, abs=1e-9), (path.name, name)

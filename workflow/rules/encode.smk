@@ -59,7 +59,7 @@ rule retrieve_dense:
         mem_mb=memory(800, 4),
         runtime=minutes(30, 0.5),
     params:
-        call="qdrank.rankers.first_stage:write_dense",
+        call="qdrank.rankers.dense:write_dense",
         depth=settings.text.candidates,
     script:
         "../../scripts/run_step.py"

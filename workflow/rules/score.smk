@@ -28,7 +28,7 @@ for _name, _folds in run.by_folds("score_reference", WITH_FEATURES).items():
             mem_mb=memory(500, 1.4),
             runtime=minutes(15, 0.05),
         params:
-            call="qdrank.rankers.learning:write_reference",
+            call="qdrank.rankers.served:write_reference",
         script:
             "../../scripts/run_step.py"
 

@@ -21,7 +21,7 @@ import numpy as np
 from qdrank.commands.output import aligned
 from qdrank.datasets.runs.reading import read_all_runs, read_qrels
 from qdrank.datasets.runs.run import Qrels, Run
-from qdrank.errors import AnyPath, InputError
+from qdrank.errors import InputError
 from qdrank.evaluation.run_files import MeasuredRun, is_letor, judged_run, measured_files, named_run, told_apart
 from qdrank.evaluation.unjudged import depth_of
 from qdrank.measures import CONVENTIONS
@@ -136,14 +136,6 @@ def _is_readable(baseline: str | None) -> bool:
     return baseline is not None and (baseline == "-" or Path(baseline).is_file() or Path(baseline).is_fifo())
 
 
-def evaluate(features: AnyPath, scores: AnyPath, names: Sequence[str] = CONVENTIONS["letor4"]) -> MeasuredRun:
-    """Measures of a LETOR file's documents, ranked by a file with one score for each, in the same order."""
-    for name in names:  # before anything is read
-        parse(name)
-    (run,) = measured_files(features, [scores], names)[1]
-    return run
-
-
 def explained(run: Run, qrels: Qrels, query: str, name: str) -> tuple[float, list[tuple[str, str, str]]]:
     """The value of a measure on a judged query; document, grade ("-": not judged) and what it adds, from the first rank on.
 
@@ -162,6 +154,9 @@ def explained(run: Run, qrels: Qrels, query: str, name: str) -> tuple[float, lis
     grades = [str(one) if judged else "-" for one, judged in zip(grade[shown], known[shown], strict=True)]
     adds = [f"{one:+.4f}" for one in np.diff(values[0])[: len(shown)]]
     return float(values[0, -1]), list(zip(doc[shown].tolist(), grades, adds, strict=True))
+
+
+# ---- tables: text to read, CSV and JSON in full precision, with the names of ir_measures beside ours ---------------
 
 
 @dataclass(frozen=True, eq=False)

@@ -159,6 +159,9 @@ def _write(folder: Path, runs: Iterable[Run], qrels: Qrels, files: Mapping[str, 
     print(f"{folder / 'qrels.txt'}: {len(qrels.by_query):,} queries, {len(qrels.grade):,} judgments")
 
 
+# ---- encoders: by registered name, by folder, or with prompts as a configuration has them --------------------------
+
+
 _WHICH = (
     "an encoder: a registered name (minilm), a folder as the model hub has it, or '{folder: F, queries: \"query: \"}' "
     "with prompts"

@@ -43,6 +43,9 @@ SOURCES = "sources of queries"
 SETS, AVERAGE = "sets", "average"
 """Units of analysis; of averages over data sets, which stand where others have the name of a data set."""
 
+_DECLARED = ("text", "expected", "kind", "margin", "limit", "unit", "family", "purpose", "measure", "budget")
+"""What a row has of its claim, under the same names."""
+
 Members = Mapping[str, Observations]
 """Observations by member: one public data set, or the seeds of one simulated world."""
 
@@ -156,24 +159,13 @@ def row(
         "study": declaration.study,
         "paper": declaration.paper,
         "claim": claim.name,
-        "text": claim.text,
+        **{name: getattr(claim, name) for name in _DECLARED},
         "dataset": dataset,
         "world": world,
-        "purpose": claim.purpose,
-        "kind": claim.kind,
-        "measure": claim.measure,
-        "expected": claim.expected,
         "holds_if": claim.criteria[0],
         "fails_if": claim.criteria[1],
-        "margin": claim.margin,
-        "limit": claim.limit,
-        "unit": claim.unit,
-        "family": claim.family,
-        "budget": claim.budget,
         "analysis": analysis,
-        **{name: value for name, value in vars(one).items() if name not in ("verdict", "reason")},
-        "verdict": one.verdict,
-        "reason": one.reason,
+        **vars(one),
         "note": "; ".join(filter(None, [claim.note, note])),
         "commit": "",
         "configuration": "",
@@ -205,6 +197,9 @@ def stamped(verdicts: pa.Table, **stamps: str) -> pa.Table:
 
 def _or_null(value: Any) -> Any:
     return None if isinstance(value, float) and not isfinite(value) else value
+
+
+# ---- averages over sets --------------------------------------------------------------------------------------------
 
 
 Row = Mapping[str, Any]
@@ -310,8 +305,7 @@ def with_averages(verdicts: pa.Table) -> pa.Table:
 
 def claim_of(row: Row) -> Claim:
     """The claim that a verdict is about."""
-    declared = ("text", "expected", "kind", "margin", "limit", "unit", "family", "purpose", "measure", "budget")
-    return Claim(row["claim"], **{name: row[name] for name in declared})
+    return Claim(row["claim"], **{name: row[name] for name in _DECLARED})
 
 
 def _row(rows: Sequence[Row], claim: Claim, contrasts: Mapping[str, Pooled], size: int, rules: Rules) -> dict[str, Any]:

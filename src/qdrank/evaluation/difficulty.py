@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from qdrank.datasets.judged import Judged
 from qdrank.errors import InputError
+from qdrank.evaluation.comparison import holm, paired_t
 from qdrank.evaluation.estimates import doubt, table_ends
-from qdrank.evaluation.significance import holm, paired_t
 from qdrank.evaluation.values import Pairs, cube
 from qdrank.layout import FloatArray, IntArray
 

@@ -1,4 +1,4 @@
-"""Bootstrap intervals of a mean over queries, and what a sample must have before its interval is believed: enough queries, and enough of them that differ; and power.
+"""Bootstrap intervals of a mean over queries, what a sample must have before one is believed, and power.
 
 Student's interval, and every bootstrap, only knows what was drawn. Where few queries carry the whole difference it is too
 short. Two numbers guard against that; both were fixed from simulations (tests/evaluation/test_error_rates.py) before any
@@ -24,7 +24,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil, inf, nan, sqrt
-from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -34,29 +33,24 @@ from qdrank.errors import InputError
 from qdrank.evaluation.declared import Rules
 from qdrank.layout import FloatArray
 
-IntervalMethod = Literal["percentile", "bca"]
 _BLOCK = 1 << 21
 """Queries drawn at once, to bound the memory."""
 
 
 @dataclass(frozen=True)
 class Interval:
-    """A confidence interval, and how it was computed."""
+    """A bootstrap interval, its coverage, and how many resamples were drawn."""
 
     low: float
     high: float
     level: float
-    method: IntervalMethod
     resamples: int
 
 
-def bootstrap_interval(
-    values: ArrayLike, *, seed: int, level: float = 0.95, resamples: int = 2000, method: IntervalMethod = "bca"
-) -> Interval:
+def bootstrap_interval(values: ArrayLike, *, seed: int, level: float = 0.95, resamples: int = 2000) -> Interval:
     """Interval of the mean of ``values``, shape (n_queries,), over resamples of the queries.
 
-    ``percentile`` takes the quantiles of the resampled means; ``bca`` corrects them for bias and skewness (Efron
-    1987). The result depends on the order of ``values``: `qdrank.evaluation.values.Pairs` are in order of query id.
+    These are the quantiles of the resampled means, corrected for bias and skewness (BCa; Efron 1987). The result depends on the order of ``values``: `qdrank.evaluation.values.Pairs` are in order of query id.
     """
     x = np.asarray(values, dtype=np.float64)
     if x.ndim != 1 or len(x) < 2 or not np.isfinite(x).all():
@@ -65,10 +59,10 @@ def bootstrap_interval(
         raise InputError("the level of an interval must lie between 0 and 1", found=str(level))
     tails = np.array([(1 - level) / 2, (1 + level) / 2])
     means = _resampled_means(x, resamples, seed)
-    if method == "bca" and np.ptp(x) > 0:
+    if np.ptp(x) > 0:
         tails = _bca_tails(tails, x, means)
     low, high = np.quantile(means, tails)
-    return Interval(float(low), float(high), level, method, resamples)
+    return Interval(float(low), float(high), level, resamples)
 
 
 def table_interval(
@@ -79,7 +73,7 @@ def table_interval(
     That is enough queries and enough that differ (`qdrank.evaluation.intervals`).
     """
     if lacking(values, 1 - level, rules):
-        return Interval(nan, nan, level, "bca", resamples)
+        return Interval(nan, nan, level, resamples)
     return bootstrap_interval(values, seed=seed, level=level, resamples=resamples)
 
 
@@ -195,6 +189,9 @@ def column_intervals(values: FloatArray, *, level: float, resamples: int, seed: 
     means = counts @ values / n
     low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2], axis=0)
     return np.where(lacks, nan, low), np.where(lacks, nan, high)
+
+
+# ---- power, and what a sample must have ----------------------------------------------------------------------------
 
 
 _MOST_QUERIES = 1 << 30

@@ -58,7 +58,10 @@ class JudgedRun:
 
 
 def judged_run(run: Run, qrels: Qrels, *, file: AnyPath | None = None) -> JudgedRun:
-    """Join a run with judgments. As in trec_eval, a document with a negative grade counts as not judged.
+    """Join a run with judgments, as trec_eval does with ``-c``.
+
+    A document without a judgment, or with a negative one, counts as not relevant; a relevant one that the run does not return
+    still counts. A judged query that the run lacks is an empty list; queries without judgments are left out.
 
     Raises `InputError` if the two have no query in common, or no document of a common query: judgments of another
     collection.
@@ -90,19 +93,6 @@ def _rows_in(qrels: Qrels, doc: NDArray[Any], offsets: IntArray) -> IntArray:
         known = dict(zip(judged[c:d], range(c, d), strict=True))
         row[a:b] = np.fromiter(map(known.get, doc[a:b].tolist(), repeat(-1)), dtype=np.int64, count=b - a)
     return row
-
-
-def measure_run(names: Iterable[str], run: Run, qrels: Qrels) -> tuple[list[str], dict[str, FloatArray]]:
-    """Measures of a run for every judged query.
-
-    A document without a judgment, or with a negative one, counts as not relevant; a relevant document that the run
-    does not return still counts in average precision and in the ideal order. A judged query that is not in
-    the run counts as an empty list (trec_eval's ``-c``); queries without judgments are left out.
-
-    Returns ids of the queries, in the judgments' order, and from each name to its values, shape (n_queries,).
-    """
-    joined = judged_run(run, qrels)
-    return joined.query_id, joined.measured(names)
 
 
 @dataclass(frozen=True, eq=False)

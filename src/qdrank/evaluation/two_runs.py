@@ -17,12 +17,11 @@ from qdrank.datasets.runs.reading import distinct_names, read_qrels, read_runs
 from qdrank.datasets.runs.rows import read_groups
 from qdrank.datasets.runs.run import Qrels, Run
 from qdrank.errors import AnyPath, InputError
-from qdrank.evaluation.comparison import pairs_of
+from qdrank.evaluation.comparison import by_group, groups_of, paired_t, pairs_of
 from qdrank.evaluation.deciding import decide
 from qdrank.evaluation.declared import FAILS, HOLDS, RULES_OF_RUNS, UNCLEAR, Claim, Declaration, Rules
 from qdrank.evaluation.intervals import queries_needed
 from qdrank.evaluation.run_files import MeasuredRun, is_letor, measured_files, measured_run, told_apart
-from qdrank.evaluation.significance import by_group, groups_of, paired_t
 from qdrank.evaluation.unjudged import depth_of, first_documents, with_grades
 from qdrank.evaluation.values import Pairs, Values
 from qdrank.layout import FloatArray

@@ -8,7 +8,7 @@ from qdrank.registry import Registry
 RANKERS = Registry(
     "ranker",
     {
-        "feature": "qdrank.rankers.learned:OneFeature",
+        "feature": "qdrank.rankers.served:OneFeature",
         "linear": "qdrank.rankers.one_model:LinearRanker",
         "learner": "qdrank.rankers.learned:LearnerRanker",
         "own": "qdrank.learners.own:OwnLearner",
@@ -17,7 +17,7 @@ RANKERS = Registry(
         "with-evidence": "qdrank.rankers.one_model:WithEvidence",
         "of-others": "qdrank.rankers.base:OfOthers",
         "first-stage": "qdrank.rankers.stored:Searcher",
-        "ready": "qdrank.rankers.ready:ReadyModels",
+        "ready": "qdrank.rankers.local_ranker:ReadyModels",
         "local": "qdrank.rankers.local_ranker:LocalRanker",
         "bilinear": "qdrank.rankers.bilinear:Bilinear",
         "mixture": "qdrank.rankers.bilinear:Mixture",

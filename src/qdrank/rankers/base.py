@@ -1,4 +1,4 @@
-"""Rankers of judged documents that may use the query: one interface for tuning, mixing and serving, and their control."""
+"""Rankers of judged documents that may use the query: one interface for tuning, mixing and serving; and their control."""
 
 from __future__ import annotations
 
@@ -12,9 +12,7 @@ from numpy.typing import NDArray
 from qdrank.datasets.judged import Judged
 from qdrank.errors import InputError
 from qdrank.layout import FloatArray, IntArray
-from qdrank.learners.choose import Choice, ValidationQueries, choose
 from qdrank.learners.parameters import Parameters, fitted_names
-from qdrank.measures.compute import measure
 
 Validation = tuple[Judged, FloatArray]
 """Documents, and the vectors of their queries."""
@@ -113,6 +111,14 @@ class QueryRanker(Parameters):
             ranker.draw_with(seed)
 
 
+class Unlearned(QueryRanker):
+    """A ranker that learns nothing."""
+
+    def fit(self, train: Judged, vectors: FloatArray, validation: Validation | None = None) -> Self:  # noqa: ARG002
+        """Learn nothing."""
+        return self
+
+
 class OwnModels(QueryRanker):
     """A ranker with a model of each query's own."""
 
@@ -209,33 +215,6 @@ def refuse_other_vectors(documents: Judged, vectors: FloatArray) -> None:
     """Raise unless there is one vector for each query."""
     if vectors.ndim != 2 or len(vectors) != documents.n_queries:
         raise InputError(f"vectors of shape {vectors.shape} do not fit {documents.n_queries} queries")
-
-
-# ---- tuning --------------------------------------------------------------------------------------------------------
-
-
-def query_values_of(name: str, documents: Judged, scores: FloatArray) -> FloatArray:
-    """Measure ``name`` of every query, (n_queries,); relevant documents that are not among the candidates count."""
-    return measure([name], documents.y, scores, documents.offsets, unranked=documents.unranked)[name]
-
-
-def tune_rankers(
-    tried: Sequence[QueryRanker], train: Validation, validation: Validation, *, name: str = "ap", seed: int = 1
-) -> Choice[QueryRanker]:
-    """Fit every ranker on ``train``, and choose among them by measure ``name`` on ``validation``.
-
-    Rankers of one kind share what they can (`QueryRanker.fit_each`). Without validation queries the training queries decide.
-    """
-    watched = validation if validation[0].n_queries else train
-    queries = ValidationQueries.of(watched[0], measure=name, seed=seed)
-
-    def values() -> Iterator[tuple[QueryRanker, FloatArray]]:
-        for first in tried[:1]:
-            fitted = first.fit_each(tried, *train, validation=watched)
-            for ranker, scores in first.predict_each(fitted, *watched):
-                yield ranker, queries.values(scores)
-
-    return choose(values())
 
 
 # ---- the control of all that is said to depend on the query: the same ranker, with what another query has ----------

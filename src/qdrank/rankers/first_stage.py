@@ -1,6 +1,6 @@
-"""First stages to compare with every text ranker: BM25 with constants tuned on validation, RM3 on top of it, and an encoder.
+"""First stages to compare with every text ranker: BM25 with constants tuned on validation, and RM3 on top of it.
 
-All retrieve from the whole collection, as many documents as there are candidates, so their runs hold other documents
+Both retrieve from the whole collection, as many documents as there are candidates, so their runs hold other documents
 than those that are reranked. `Judged.ranked_instead` gives these documents their grades.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -22,8 +22,6 @@ from qdrank.learners.choose import Choice, ValidationQueries, choice_rows, choos
 from qdrank.rankers import REFERENCE
 from qdrank.rankers.stored import Searcher, state_table
 from qdrank.store import write
-from qdrank.text.encoder_search import search
-from qdrank.text.encoding import load_vectors
 from qdrank.text.expansion import Feedback, expanded_queries
 from qdrank.text.extract import TextSettings, text_settings
 from qdrank.text.index import AnalysedQueries, FieldIndex, analyse_queries, build_index
@@ -44,17 +42,23 @@ class Retriever:
         graded = documents.ranked_instead(row, self.doc_id[ranking.document[row, place]])
         return graded, ranking.score[row, place]
 
+    def bm25(self, words: AnalysedQueries, model: BM25) -> RankedDocuments:
+        """The best documents by BM25."""
+        return retrieve(self.field, words, model, n_top=self.depth)
 
-@dataclass(frozen=True)
-class FoldQueries:
+    def rm3(self, words: AnalysedQueries, first: RankedDocuments, model: BM25, feedback: Feedback) -> RankedDocuments:
+        """The best documents for the queries expanded by ``first``."""
+        return self.bm25(expanded_queries(self.field, words, first, feedback), model)
+
+
+class FoldQueries(NamedTuple):
     """Queries of one role of a fold: what is known of them, and their words."""
 
     documents: Judged
     words: AnalysedQueries
 
 
-@dataclass(frozen=True)
-class FirstStages:
+class FirstStages(NamedTuple):
     """Graded documents of the test queries with their scores, by method, and the settings tried.
 
     The reference scores the candidates; the others bring documents of their own.
@@ -103,13 +107,13 @@ def first_stages(
         for role in ("vali", "test")
     )
     models = bm25_settings(settings.bm25, grid["bm25"])
-    model = _tuned(retriever, vali, ((m, _bm25(retriever, vali, m)) for m in models), measure, seed)
-    first = {role: _bm25(retriever, queries, model.chosen) for role, queries in (("vali", vali), ("test", test))}
+    model = _tuned(retriever, vali, ((m, retriever.bm25(vali.words, m)) for m in models), measure, seed)
+    first = {role: retriever.bm25(queries.words, model.chosen) for role, queries in (("vali", vali), ("test", test))}
     kinds = feedback_settings(grid["feedback"])
     kind = _tuned(
-        retriever, vali, ((f, _rm3(retriever, vali, first["vali"], model.chosen, f)) for f in kinds), measure, seed
+        retriever, vali, ((f, retriever.rm3(vali.words, first["vali"], model.chosen, f)) for f in kinds), measure, seed
     )
-    runs = {"bm25-tuned": first["test"], "rm3": _rm3(retriever, test, first["test"], model.chosen, kind.chosen)}
+    runs = {"bm25-tuned": first["test"], "rm3": retriever.rm3(test.words, first["test"], model.chosen, kind.chosen)}
     rows = [
         *choice_rows(fold, "bm25-tuned", [f"k1={m.k1:g}, b={m.b:g}" for m in models], model, measure),
         *choice_rows(
@@ -131,17 +135,6 @@ def _candidate_scores(retriever: Retriever, queries: FoldQueries, model: BM25) -
     row_of = {name: row for row, name in enumerate(retriever.doc_id.tolist())}
     documents = np.array([row_of[name] for name in queries.documents.doc_id.tolist()], dtype=np.int64)
     return bm25_scores(retriever.field, queries.words, queries.documents.query_index, documents, model)
-
-
-def _bm25(retriever: Retriever, queries: FoldQueries, model: BM25) -> RankedDocuments:
-    return retrieve(retriever.field, queries.words, model, n_top=retriever.depth)
-
-
-def _rm3(
-    retriever: Retriever, queries: FoldQueries, first: RankedDocuments, model: BM25, feedback: Feedback
-) -> RankedDocuments:
-    words = expanded_queries(retriever.field, queries.words, first, feedback)
-    return retrieve(retriever.field, words, model, n_top=retriever.depth)
 
 
 def _tuned(
@@ -197,17 +190,3 @@ def write_first_stages(
             **({} if feedback is None else asdict(feedback)),
         )
         write(out[f"served_{name}"], "rankers", state_table(searcher))
-
-
-def write_dense(files: Mapping[str, str], out: Mapping[str, str], fold: str, *, depth: int) -> None:
-    """Write the scores of the best ``depth`` documents of the test queries of a fold.
-
-    ``files`` has the artifacts ``judged`` and ``vectors`` of the collection.
-    """
-    vectors = load_vectors(files["vectors"])
-    test = load_roles(files["judged"], fold, ["test"], ["doc_id"])["test"]
-    found = search(vectors.of_queries(test.query_id), vectors.documents, depth)
-    graded = test.ranked_instead(
-        np.repeat(np.arange(len(found.size)), found.size), vectors.doc_id[found.document.ravel()]
-    )
-    write(out["scores"], "scores", scores_table(graded, found.score.ravel()))

@@ -1,4 +1,4 @@
-"""One feature or any learner as a ranker, and the query's vector beside each of its documents.
+"""Any learner as a ranker, and the query's vector beside each of its documents.
 
 Nothing here depends on the code of one learner: a change to it concerns the methods that use it alone.
 """
@@ -12,25 +12,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from qdrank.datasets.judged import Judged
-from qdrank.layout import LAST, FloatArray, JoinedFeatures
+from qdrank.layout import FloatArray, JoinedFeatures
 from qdrank.rankers.base import OnOtherFeatures, QueryRanker, Validation, refuse_other_vectors
-
-
-@dataclass(kw_only=True, eq=False)
-class OneFeature(QueryRanker):
-    """One feature is the score; a missing value comes last. ``column`` counts from 0."""
-
-    NAME: ClassVar[str] = "feature"
-
-    column: int
-
-    def fit(self, train: Judged, vectors: FloatArray, validation: Validation | None = None) -> Self:  # noqa: ARG002
-        """Learn nothing."""
-        return self
-
-    def predict(self, documents: Judged, vectors: FloatArray) -> FloatArray:  # noqa: ARG002
-        """Scores (n_documents,)."""
-        return np.nan_to_num(documents.X[:, self.column].astype(np.float64), nan=LAST)
 
 
 @dataclass(kw_only=True, eq=False)

@@ -1,4 +1,4 @@
-"""What every data set is ranked by on a fold: the reference feature, and the classic methods, tuned on validation."""
+"""A classic method on a fold: tuning on validation, and the stored model."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from qdrank.datasets.columns import reference_column
 from qdrank.datasets.folds import ROLES
 from qdrank.datasets.judged import Judged, load_judged, refits_table
 from qdrank.errors import InputError
@@ -23,7 +22,7 @@ from qdrank.learners.choose import Choice, choice_rows, fit_seed, grid_settings,
 from qdrank.learners.own import OwnLearner, own_parameters
 from qdrank.queries.recipe import Queries, load_document_vectors, load_queries
 from qdrank.rankers.documents import FeatureScale, FoldDocuments, load_fold, seen
-from qdrank.rankers.learned import LearnerRanker, OneFeature, WithQueryVectors, with_vectors
+from qdrank.rankers.learned import LearnerRanker, WithQueryVectors, with_vectors
 from qdrank.rankers.served import ServedRanker, write_method
 from qdrank.registry import did_you_mean
 from qdrank.store import write
@@ -115,16 +114,7 @@ def model_table(method: str, learner: Any, inverse: FloatArray, train: Judged) -
     return pa.table({name: pa.array([value], kinds.get(name)) for name, value in row.items()})
 
 
-# ---- the jobs -----------------------------------------------------------------------------------------------------
-
-
-def write_reference(files: Mapping[str, str], out: Mapping[str, str], fold: str) -> None:
-    """Write the scores of the reference feature on the test documents of a fold, and its ranker."""
-    judged, ranker = load_judged(files["judged"]), OneFeature(column=reference_column(files["columns"]))
-    width = judged.X.shape[1]
-    view = FoldDocuments({"all": judged}, np.zeros(width), np.ones(width)).view()
-    served = ServedRanker(method="reference", fold=fold, documents=view, ranker=ranker)
-    write_method(out["scores"], out["served"], served, judged.of_role(fold, "test"))
+# ---- the whole job -----------------------------------------------------------------------------------------------------
 
 
 def learn_method(

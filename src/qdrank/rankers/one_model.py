@@ -68,11 +68,11 @@ class TreeRanker(QueryRanker):
         """Grow trees."""
         from qdrank.learners.trees import LambdaMART
 
-        names = ("rounds", "learning_rate", "leaves", "min_leaf", "patience", "seed", "monotone", "measure")
         vali = None if validation is None else validation[0]
         watched = None if vali is None else (vali.X, vali.y, vali.query, vali.unranked)
-        params = {name: getattr(self, name) for name in names}
-        self.text_ = LambdaMART(**params).fit(train.X, train.y, train.query, validation=watched).text_
+        self.text_ = (
+            LambdaMART(**self.get_params(deep=False)).fit(train.X, train.y, train.query, validation=watched).text_
+        )
         self._booster = None
         self.rounds_ = int(self._trees().num_trees())
         return self

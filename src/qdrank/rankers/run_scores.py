@@ -20,7 +20,7 @@ from qdrank.datasets.runs.run import COLUMNS, alone
 from qdrank.errors import InputError
 from qdrank.layout import FloatArray
 from qdrank.learners.fusion import fused_scores
-from qdrank.rankers.base import OnOtherFeatures, QueryRanker, Validation
+from qdrank.rankers.base import OnOtherFeatures, Unlearned
 
 Norm = Literal["min-max", "z-score", "rank"]
 _DECIMALS = 12
@@ -107,16 +107,12 @@ def among_first(documents: Judged, depth: int) -> Judged:
 
 
 @dataclass(kw_only=True, eq=False)
-class OneRun(QueryRanker):
+class OneRun(Unlearned):
     """The ranking of one run, counted from 0; what it does not retrieve is not ranked."""
 
     NAME: ClassVar[str] = "one-run"
 
     run: int
-
-    def fit(self, train: Judged, vectors: FloatArray, validation: Validation | None = None) -> Self:  # noqa: ARG002
-        """Learn nothing."""
-        return self
 
     def predict(self, documents: Judged, vectors: FloatArray) -> FloatArray:  # noqa: ARG002
         """Scores (n_documents,)."""
@@ -124,7 +120,7 @@ class OneRun(QueryRanker):
 
 
 @dataclass(kw_only=True, eq=False)
-class FusedRuns(QueryRanker):
+class FusedRuns(Unlearned):
     """Fusion that learns nothing: ``rrf``, ``combsum`` or ``combmnz``, as `qdrank.learners.fusion` defines them.
 
     Parameters
@@ -143,10 +139,6 @@ class FusedRuns(QueryRanker):
     def __post_init__(self) -> None:
         if self.method == "combmnz" and self.norm == "z-score":
             raise InputError("combmnz multiplies scores, which must not be below 0", fix="use the norm min-max or rank")
-
-    def fit(self, train: Judged, vectors: FloatArray, validation: Validation | None = None) -> Self:  # noqa: ARG002
-        """Learn nothing."""
-        return self
 
     def predict(self, documents: Judged, vectors: FloatArray) -> FloatArray:  # noqa: ARG002
         """Scores (n_documents,)."""

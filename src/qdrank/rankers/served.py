@@ -8,7 +8,7 @@ tolerance of training.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -16,14 +16,15 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qdrank.datasets.judged import Judged, TextArray, load_roles, scores_table
+from qdrank.datasets.columns import reference_column
+from qdrank.datasets.judged import Judged, TextArray, load_judged, load_roles, scores_table
 from qdrank.errors import InputError
-from qdrank.layout import FloatArray, IntArray
+from qdrank.layout import LAST, FloatArray, IntArray
 from qdrank.learners import LEARNERS
 from qdrank.queries.recipe import Recipe, topics_of
 from qdrank.rankers import RANKERS
-from qdrank.rankers.base import QueryRanker
-from qdrank.rankers.documents import DocumentView
+from qdrank.rankers.base import QueryRanker, Unlearned
+from qdrank.rankers.documents import DocumentView, FoldDocuments
 from qdrank.rankers.stored import Searcher, from_state_table, state_table
 from qdrank.store import read, write
 
@@ -179,3 +180,28 @@ def kind_of(name: str) -> Any:
 def read_ranker(path: str | os.PathLike[str], kind: Callable[[str], Any] = kind_of) -> Any:
     """What `write_ranker` has stored; ``kind`` gives the class of a name."""
     return from_state_table(read(path, "rankers"), kind)
+
+
+# ---- the reference that every method starts from --------------------------------------------------------------------
+
+
+@dataclass(kw_only=True, eq=False)
+class OneFeature(Unlearned):
+    """One feature is the score; a missing value comes last. ``column`` counts from 0."""
+
+    NAME: ClassVar[str] = "feature"
+
+    column: int
+
+    def predict(self, documents: Judged, vectors: FloatArray) -> FloatArray:  # noqa: ARG002
+        """Scores (n_documents,)."""
+        return np.nan_to_num(documents.X[:, self.column].astype(np.float64), nan=LAST)
+
+
+def write_reference(files: Mapping[str, str], out: Mapping[str, str], fold: str) -> None:
+    """Write the scores of the reference feature on the test documents of a fold, and its ranker."""
+    judged, ranker = load_judged(files["judged"]), OneFeature(column=reference_column(files["columns"]))
+    width = judged.X.shape[1]
+    view = FoldDocuments({"all": judged}, np.zeros(width), np.ones(width)).view()
+    served = ServedRanker(method="reference", fold=fold, documents=view, ranker=ranker)
+    write_method(out["scores"], out["served"], served, judged.of_role(fold, "test"))

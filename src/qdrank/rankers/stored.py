@@ -125,6 +125,9 @@ def _arrays_of(table: pa.Table) -> Iterator[tuple[str, NDArray[Any]]]:
         yield names[a], numbers if numbers.size else list_matrix(rows.column("wholes"))
 
 
+# ---- first stages --------------------------------------------------------------------------------------------------
+
+
 @dataclass(frozen=True, kw_only=True)
 class Searcher:
     """A first stage as it is stored: it searches a collection of text for new queries.

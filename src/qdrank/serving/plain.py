@@ -23,8 +23,9 @@ from qdrank.errors import InputError
 from qdrank.layout import FloatArray, IntArray
 from qdrank.learners.base import LinearLearner
 from qdrank.rankers.documents import DocumentView, seen
-from qdrank.rankers.learned import LearnerRanker, OneFeature
+from qdrank.rankers.learned import LearnerRanker
 from qdrank.rankers.one_model import LinearRanker, TreeRanker
+from qdrank.rankers.served import OneFeature
 from qdrank.single_precision import LAST, numbers, places
 
 

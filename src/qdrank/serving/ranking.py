@@ -187,6 +187,9 @@ def rank(
     )
 
 
+# ---- a method fitted on all judged queries, with the settings that most of its folds chose: what one deploys -------
+
+
 def settings_of(stored: ServedRanker | Searcher) -> dict[str, Any]:
     """The settings of a method."""
     return stored.settings() if isinstance(stored, Searcher) else stored.ranker.settings()

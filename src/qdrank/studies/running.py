@@ -40,9 +40,10 @@ from qdrank.layout import FloatArray, IntArray
 from qdrank.learners.choose import choice_rows, choose, fit_seed
 from qdrank.measures.compute import measure
 from qdrank.queries.recipe import Recipe
-from qdrank.rankers.base import QueryRanker, Validation, tune_rankers
+from qdrank.rankers.base import QueryRanker, Validation
 from qdrank.rankers.documents import DocumentView, FoldDocuments
 from qdrank.rankers.served import ServedRanker, write_method
+from qdrank.rankers.tuning import tune_rankers
 from qdrank.store import write
 from qdrank.store.schemas import shape_of
 from qdrank.store.tables import no_rows, repeated

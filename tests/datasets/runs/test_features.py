@@ -10,7 +10,7 @@ from qdrank.datasets.judged import load_judged
 from qdrank.datasets.runs.dataset import import_runs, read_texts, read_vectors
 from qdrank.datasets.runs.run import COLUMNS, Qrels, Run, judged_runs
 from qdrank.errors import InputError
-from qdrank.evaluation.run_files import measure_run
+from qdrank.evaluation.run_files import judged_run
 from qdrank.measures.compute import measure
 from qdrank.queries.recipe import VectorOptions, describe_queries, document_vectors
 from qdrank.store import read
@@ -115,7 +115,8 @@ def test_a_runs_column_measures_as_the_run_itself(files, out):
     unranked, returned = judged.unranked, judged.X[:, 4]
     scores = np.where(returned > 0, -judged.X[:, 2], -np.inf)
     ours = measure(["ap@9"], judged.y, scores, judged.offsets, unranked=unranked)["ap@9"]
-    queries, theirs = measure_run(["AP"], read_run(files["runs.1"]), read_qrels(files["qrels"]))
+    joined = judged_run(read_run(files["runs.1"]), read_qrels(files["qrels"]))
+    queries, theirs = joined.query_id, joined.measured(["AP"])
     assert queries == judged.query_id.tolist()
     np.testing.assert_allclose(ours, theirs["ap/trec"], atol=1e-12)
 

@@ -18,10 +18,11 @@ from qdrank.evaluation.measuring import measures_table
 from qdrank.evaluation.values import observe
 from qdrank.figures.numbers import where
 from qdrank.learners.trees import LambdaMART
-from qdrank.rankers.base import OfOthers, other_rows, query_values_of
+from qdrank.rankers.base import OfOthers, other_rows
 from qdrank.rankers.bilinear import Mixture
 from qdrank.rankers.served import read_ranker
 from qdrank.rankers.stored import state_table
+from qdrank.rankers.tuning import query_values_of
 from qdrank.store import read, write
 from qdrank.studies.beyond import STUDY, tables
 from qdrank.studies.beyond.claims import PAST, declare

@@ -14,7 +14,7 @@ from qdrank.learners import SER, SSER
 from qdrank.learners.ensemble.ser import rounded_scores
 from qdrank.measures.compute import average_precision
 from qdrank.rankers.base import OfOthers
-from qdrank.rankers.learned import OneFeature
+from qdrank.rankers.served import OneFeature
 from qdrank.rankers.stored import from_state_table, state_table
 from qdrank.serving.ranking import kind_of
 from qdrank.store.tables import list_matrix

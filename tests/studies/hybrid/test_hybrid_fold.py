@@ -12,14 +12,15 @@ from qdrank.datasets.simulated.features import two_runs
 from qdrank.evaluation.deciding import decide
 from qdrank.evaluation.declared import CHECK, HOLDS
 from qdrank.evaluation.measuring import measures_table
-from qdrank.evaluation.run_files import measure_run
+from qdrank.evaluation.run_files import judged_run
 from qdrank.evaluation.values import observe
 from qdrank.learners.choose import fit_seed, jittered
 from qdrank.queries.predictors import RunPredictors
-from qdrank.rankers.base import other_rows, query_values_of
+from qdrank.rankers.base import other_rows
 from qdrank.rankers.documents import fold_documents
 from qdrank.rankers.run_scores import among_first
 from qdrank.rankers.run_weights import training_curves
+from qdrank.rankers.tuning import query_values_of
 from qdrank.store import write
 from qdrank.studies import stored_kinds
 from qdrank.studies.hybrid import STUDY, figures, tables
@@ -211,7 +212,7 @@ def test_oracles_of_lists_of_three_that_lack_queries():
     oracles = Oracles(judged, settings, 2, "min-max")  # the tuned list of four queries is empty
     curves = oracles.curves()
     for place, run in ((1, short[0]), (2, short[1])):
-        np.testing.assert_array_equal(curves[:, place], measure_run([MEASURE], run, qrels)[1][MEASURE])
+        np.testing.assert_array_equal(curves[:, place], judged_run(run, qrels).measured([MEASURE])[MEASURE])
     noise = oracles.noise(DECLARED, [1])
     assert all(np.isfinite(values).all() for values in noise.values())
     assert (noise["noise"][:4] == 0).all()

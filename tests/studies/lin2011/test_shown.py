@@ -9,9 +9,9 @@ import pyarrow.compute as pc
 import pytest
 from tests.studies.lin2011.lin_world import GRID, documents, fold, judged
 
+from qdrank.evaluation.comparison import paired_t
 from qdrank.evaluation.deciding import decide
 from qdrank.evaluation.declared import CONTROL, FINDING
-from qdrank.evaluation.significance import paired_t
 from qdrank.evaluation.values import observe, pairs
 from qdrank.figures.numbers import chosen
 from qdrank.figures.style import save_figure

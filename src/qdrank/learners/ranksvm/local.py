@@ -100,17 +100,17 @@ def prepare_training(
             single = solve(problem, loss="squared_hinge", tol=tol, limit=100, inverse=inverse)
         slacks, gradients = _per_query(data, single.w)
     # |gradient| <= 2 sqrt(loss * mean squared length of a difference); float32 errors never reached twice the unit
-    # roundoff of that, see tests/learners/test_local.py
+    # roundoff of that, see tests/learners/ranksvm/test_local.py
     noise = float(np.finfo(data.X.dtype).eps * np.sqrt(2 * np.trace(B)))
     curvature = QueryCurvature(data, single.w)
     return TrainingBase(data, lam, query_weights, problem.centre, single, inverse, slacks, gradients, noise, curvature)
 
 
-def _per_query(data: Preferences, w: FloatArray, batch: int = BLOCK) -> tuple[FloatArray, FloatArray]:
+def _per_query(data: Preferences, w: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Slacks (n_queries,) and gradients (n_queries, d) of every query at ``w``, each query taken as its own model."""
     slacks, gradients = np.zeros(data.n_queries), np.zeros((data.n_queries, data.n_features))
-    for start in range(0, data.n_queries, batch):
-        queries = np.arange(start, min(start + batch, data.n_queries))[:, None]
+    for start in range(0, data.n_queries, BLOCK):
+        queries = np.arange(start, min(start + BLOCK, data.n_queries))[:, None]
         block = _Block(data, queries, (data.pairs[queries] > 0).astype(float))
         slacks[queries[:, 0]], gradients[queries[:, 0]] = block.sums(
             np.arange(len(queries)), np.tile(w, (len(queries), 1))
@@ -255,10 +255,9 @@ def train_local(
     *,
     weights: FloatArray | None = None,
     tol: float = 1e-6,
-    progress: ProgressCallback | None = None,
 ) -> LocalModels:
     """Train the models of some blocks (rows of ``neighbours``), one block at a time; see `train_block`."""
-    swept = train_sweep(base, neighbours, [neighbours.shape[1]], blocks, weights=weights, tol=tol, progress=progress)
+    swept = train_sweep(base, neighbours, [neighbours.shape[1]], blocks, weights=weights, tol=tol)
     return swept[neighbours.shape[1]]
 
 

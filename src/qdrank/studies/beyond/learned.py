@@ -18,8 +18,9 @@ from scipy import sparse
 from qdrank.datasets.judged import Judged
 from qdrank.layout import FloatArray, IntArray
 from qdrank.learners.choose import fit_seed
-from qdrank.rankers.base import QueryRanker, Validation, tune_rankers
+from qdrank.rankers.base import QueryRanker, Validation
 from qdrank.rankers.one_model import without_choice
+from qdrank.rankers.tuning import tune_rankers
 from qdrank.studies.beyond.choosing import Chooser, in_blocks, measured
 from qdrank.studies.beyond.methods import BUDGETS, LEARNED, MEASURE, RECOMMENDED, TEXT_MIX, TEXT_PARTS
 from qdrank.studies.beyond.options import Options

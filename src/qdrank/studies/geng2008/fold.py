@@ -23,8 +23,8 @@ from qdrank.queries.recipe import Queries, Recipe, load_document_vectors, load_n
 from qdrank.queries.sizes import Setting
 from qdrank.rankers.base import QueryRanker
 from qdrank.rankers.documents import FeatureScale, FoldDocuments, load_fold, one_model_scores, query_scores
+from qdrank.rankers.local_ranker import ReadyModels
 from qdrank.rankers.one_model import LinearRanker
-from qdrank.rankers.ready import ReadyModels
 from qdrank.store import read
 from qdrank.store.tables import repeated
 from qdrank.studies.geng2008.class_ranker import ClassRanker, Guesser, guess_classes

@@ -29,9 +29,8 @@ from qdrank.queries.sizes import Setting, neighbour_count
 from qdrank.rankers.base import QueryRanker, Validation
 from qdrank.rankers.documents import seen
 from qdrank.rankers.knn import random_neighbours
-from qdrank.rankers.local_ranker import LocalRanker
+from qdrank.rankers.local_ranker import LocalRanker, ReadyModels
 from qdrank.rankers.one_model import LinearRanker
-from qdrank.rankers.ready import ReadyModels
 from qdrank.store import read
 from qdrank.studies.geng2008.global_models import global_weights
 from qdrank.studies.geng2008.local_models import LOCAL_SHAPE, ModelBank

@@ -15,11 +15,11 @@ from qdrank.datasets.runs.run import COLUMNS
 from qdrank.layout import FloatArray, rows_of
 from qdrank.queries.predictors import RunPredictors, margins, text_predictors
 from qdrank.queries.recipe import load_document_vectors, load_queries
-from qdrank.rankers.base import query_values_of
 from qdrank.rankers.documents import FeatureScale, FoldDocuments, fold_documents
 from qdrank.rankers.run_scores import RunScores, among_first, normalised
 from qdrank.rankers.run_weights import NeighbourWeights, RunWeights, training_curves
 from qdrank.rankers.served import ServedRuns
+from qdrank.rankers.tuning import query_values_of
 from qdrank.store import read, write
 from qdrank.studies.hybrid.methods import (
     ALL,

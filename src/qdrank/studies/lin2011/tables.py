@@ -12,9 +12,8 @@ import numpy as np
 import pandas as pd
 
 from qdrank.datasets.judged import load_judged
-from qdrank.evaluation.comparison import compare, guarded
+from qdrank.evaluation.comparison import compare, guarded, holm, paired_t
 from qdrank.evaluation.difficulty import Difficulty, breakdown, difficulty
-from qdrank.evaluation.significance import holm, paired_t
 from qdrank.evaluation.values import Observations, Pairs, Values, difference, pairs
 from qdrank.figures.difficulty import readable_breakdown
 from qdrank.figures.method_tables import spread_of_fits

@@ -14,7 +14,8 @@ from qdrank.datasets.judged import Judged
 from qdrank.layout import FloatArray, IntArray
 from qdrank.learners.choose import ValidationQueries
 from qdrank.measures import gains
-from qdrank.rankers.base import Validation, query_values_of
+from qdrank.rankers.base import Validation
+from qdrank.rankers.tuning import query_values_of
 from qdrank.studies.zha2006.methods import Options
 
 TargetKind = Literal["auto", "grades", "exp", "zha"]

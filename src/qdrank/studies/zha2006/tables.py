@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from qdrank.evaluation.comparison import compare
-from qdrank.evaluation.significance import holm, wilcoxon
+from qdrank.evaluation.comparison import compare, holm, wilcoxon
 from qdrank.evaluation.values import Pairs, join, pairs
 from qdrank.figures.method_tables import settings_by_fold, spread_of_fits
 from qdrank.figures.numbers import chosen, where
