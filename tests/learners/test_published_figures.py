@@ -12,7 +12,7 @@ from qdrank.layout import query_index, query_offsets
 from qdrank.learners import tune
 from qdrank.measures.compute import average_precision
 
-# Small grids, for speed; bench/bench_learners.py has the whole ones.
+# Small grids, for speed.
 RERUNS_ON_MQ2008 = {"ranksvm": {"lam": [1e-1]}, "rankboost": {"rounds": [60], "thresholds": [10]}}
 SHEET_OF_LETOR2 = {
     "listnet": {"l2": [1e-3]},

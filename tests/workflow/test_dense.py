@@ -111,10 +111,8 @@ def average_precision(ranked: np.ndarray) -> float:
 
 
 def test_features_are_cosines_and_query_vectors_the_encoders(run: Path):
-    judged, vectors = (
-        load_judged(run / "results/mine/judged.parquet"),
-        load_vectors(run / "results/mine/vectors.parquet"),
-    )
+    judged = load_judged(run / "results/mine/judged.parquet")
+    vectors = load_vectors(run / "results/mine/vectors.parquet")
     names = read(run / "results/mine/columns.parquet", "columns")["name"].to_pylist()
     place = [vectors.doc_id.tolist().index(name) for name in judged.doc_id]
     asked = vectors.of_queries(judged.query_id)[judged.query_index]

@@ -17,7 +17,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from qdrank.ahead import in_order
 from qdrank.datasets import sources
 from qdrank.datasets.columns import columns_table, feature_names, topics_table
 from qdrank.datasets.folds import assign_parts, fold_names, roles
@@ -27,7 +26,7 @@ from qdrank.datasets.origins import sources_of
 from qdrank.datasets.scaling import rank_features, turned_ranks
 from qdrank.datasets.textfiles import blocks
 from qdrank.errors import AnyPath, InputError, placed
-from qdrank.jobs import threads_given
+from qdrank.jobs import in_order, threads_given
 from qdrank.layout import LAST, shuffled_within
 from qdrank.measures.compute import average_precision
 from qdrank.store import ArtifactWriter, atomic_path, open_artifact, write, writing

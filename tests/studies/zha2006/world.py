@@ -15,7 +15,7 @@ from qdrank.studies.running import View
 from qdrank.studies.zha2006.fits import Fitter
 from qdrank.studies.zha2006.fold import cells_table, fold_run, maps_table, objectives_table
 from qdrank.studies.zha2006.methods import Options
-from qdrank.studies.zha2006.observations import in_cell
+from qdrank.studies.zha2006.tables import in_cell
 
 OPTIONS = Options(
     targets="grades",

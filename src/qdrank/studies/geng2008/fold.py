@@ -217,10 +217,8 @@ def write_fold(
     log: Callable[[str], object],
 ) -> FoldRun:
     """Write the local models of all shards in one table; then choices, scores, rankers, and values along k."""
-    points, documents = (
-        load_queries(files["queries"]),
-        load_fold(files["judged"], fold, scale, columns=["doc_id", "features"]),
-    )
+    points = load_queries(files["queries"])
+    documents = load_fold(files["judged"], fold, scale, columns=["doc_id", "features"])
     _, guessers = guess_classes(points, read(files["topics"], "topics"), seed=seed, starts=starts, tol=tol)
     models = FoldModels(
         documents=documents,
