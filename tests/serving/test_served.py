@@ -150,7 +150,7 @@ def test_a_linear_model_answers_without_what_takes_long_to_load(fold, tmp_path):
     place, judged, *_ = fold
     stored(fold, "linear")
     file = letor(tmp_path / "new.txt", judged.of_role("fold1", "test"))
-    late = {"numba", "scipy", "pandas", "pyarrow.compute", "numpy.ma", "numpy.random"}
+    late = {"numba", "scipy", "pandas", "pydantic", "pyarrow.compute", "numpy.ma", "numpy.random"}
     code = f"import sys; from qdrank.cli import main; main(sys.argv[1:]); print(*sorted({late} & {{*sys.modules}}))"
     words = ["rank", "--models", str(place), "--method", "linear", "--input", str(file)]
     done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, check=True)
