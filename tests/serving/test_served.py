@@ -16,15 +16,14 @@ import pytest
 from qdrank.cli import main
 from qdrank.datasets.columns import topics_table
 from qdrank.datasets.judged import Judged, load_judged
-from qdrank.datasets.simulated.tables import write_simulated
+from qdrank.datasets.simulated.features import write_simulated
 from qdrank.errors import InputError
 from qdrank.learners import LEARNERS
 from qdrank.learners.atvt.estimator import ATVT
 from qdrank.learners.ensemble.ser import SSER
 from qdrank.learners.parameters import fitted_names
 from qdrank.learners.ranksvm.estimator import RankSVM
-from qdrank.queries.artifacts import VectorOptions, describe_queries
-from qdrank.queries.recipe import document_vectors
+from qdrank.queries.recipe import VectorOptions, describe_queries, document_vectors
 from qdrank.rankers import RANKERS as REGISTRY
 from qdrank.rankers.bilinear import Bilinear, Mixture
 from qdrank.rankers.documents import fold_documents
