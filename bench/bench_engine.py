@@ -144,56 +144,15 @@ def timed(data: Preferences, vectors: np.ndarray, k: int, rows: np.ndarray | Non
     yield "share of the GEMM rate (products alone)", f"{share:.0%} of {gemm_rate():.1f} GFLOP/s"
 
 
-def explicit_pairs(X: np.ndarray, y: np.ndarray, offsets: np.ndarray, queries: np.ndarray) -> np.ndarray:
-    """Feature differences (p, d) of all pairs of some queries."""
-    parts = []
-    for q in queries:
-        rows = slice(offsets[q], offsets[q + 1])
-        i, j = np.nonzero(y[rows][:, None] > y[rows])
-        parts.append(X[rows][i].astype(float) - X[rows][j])
-    return np.concatenate(parts)
-
-
-def fit_peer(D: np.ndarray, lam: float, tol: float) -> tuple[np.ndarray, float]:
-    """LinearSVC (squared hinge) on explicit pairs: weights and CPU seconds, forming the pairs not counted."""
-    from sklearn.svm import LinearSVC
-
-    flip = np.where(np.arange(len(D)) % 2, 1, -1)
-    signed = D * flip[:, None]
-    peer = LinearSVC(C=1 / (lam * len(D)), loss="squared_hinge", fit_intercept=False, dual=True, tol=tol, max_iter=5000)
-    seconds, _ = cpu(lambda: peer.fit(signed, flip))
-    return peer.coef_[0], seconds
-
-
-def relative_gap(w: np.ndarray, best: float, D: np.ndarray, lam: float) -> float:
-    value = lam / 2 * w @ w + (np.maximum(0, 1 - D @ w) ** 2).mean()
-    return float((value - best) / value)
-
-
 def part_mq2007() -> Iterator[Row]:
     """MQ2007 85 % sample, fold 1, k = 400"""
     X, y, offsets, vectors = mq2007()
-    data, k, lam = prepare(X, y, offsets), 400, 0.01
+    data, k = prepare(X, y, offsets), 400
     yield from timed(data, vectors, k)
     base, order = prepare_training(data), locality_order(vectors, BLOCK)
     neighbours = nearest(vectors, np.arange(len(vectors)), 800)
-    seconds, models = cpu(lambda: train_local(base, neighbours[:, :k], make_blocks(order, BLOCK)), 3)
+    models = train_local(base, neighbours[:, :k], make_blocks(order, BLOCK))
     yield "pairs per model", f"{models.pairs.mean():.0f}"
-    per_model, sample = seconds / len(order), range(0, len(order), 203)
-    for tol in (0.1, 0.01, 0.001):
-        times, gaps = [], []
-        for at in sample:
-            queries = neighbours[models.rows[at], :k]
-            D = explicit_pairs(X, y, offsets, queries)
-            rows = np.concatenate([np.arange(offsets[q], offsets[q + 1]) for q in queries])
-            query = np.repeat(np.arange(k), np.diff(offsets)[queries])
-            best = RankSVM(lam=lam, tol=1e-10).fit(X[rows].astype(float), y[rows], query).objective_
-            w, spent = fit_peer(D, lam, tol)
-            times.append(spent)
-            gaps.append(relative_gap(w, best, D, lam))
-        ratio = np.mean(times) / per_model
-        name = f"LinearSVC on explicit pairs, tol {tol:g}, same {len(times)} models"
-        yield name, f"{np.mean(times) * 1e3:.0f} ms (gap {max(gaps):.0e}): **{ratio:.0f} times** ours"
     ks = [800, 600, 400, 200, 100]
     swept, _ = cpu(lambda: train_sweep(base, neighbours, ks, make_blocks(order, BLOCK)))
     apart = sum(cpu(lambda k=k: train_local(base, neighbours[:, :k], make_blocks(order, BLOCK)))[0] for k in ks)

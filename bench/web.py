@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from qdrank.ahead import in_order
+from qdrank.jobs import in_order
 from qdrank.layout import FloatArray
 
 #: Scores above which a document gets grade 1 to 4, in standard deviations: about half are 0, as in MSLR-WEB.

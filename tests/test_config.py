@@ -1,4 +1,5 @@
 import contextlib
+import re
 from pathlib import Path
 from typing import get_args
 
@@ -34,19 +35,21 @@ def test_the_default_file_is_the_default_configuration() -> None:
 @pytest.mark.parametrize(
     ("values", "words"),
     [
-        ({"neighbors": {"metric": "cosine"}}, "mine.yaml: neighbors: unknown key; did you mean neighbours?"),
-        ({"neighbours": {"metrik": "cosine"}}, "mine.yaml: neighbours.metrik: unknown key; did you mean metric?"),
         ({"own": {"x": {"kind": "TREC"}}}, "mine.yaml: own.x.kind: unknown kind 'TREC'; did you mean trec?"),
         ({"queries": {"top": 0}}, "mine.yaml: queries.top: Input should be greater than or equal to 1 (found 0)"),
-        ({"queries": {"top": "many"}}, "should be a valid integer"),
         ({"datasets": ["$(touch x)"]}, "String should match pattern"),
         ({"datasets": ["../up"]}, "String should match pattern"),
-        ({"own": {"x": {"kind": "letor", "files": {"S1": "a"}, "reference": 1}}}, "parts must be S1 to S5"),
         ({"own": {"x": {"kind": "letor", "files": "a"}}}, "own.x.files: must have keys, as in files: {key: value}"),
         (
             {"own": {"x": {"kind": "letor", "files": {"all": "a"}, "referense": 1}}},
             "own.x.referense: unknown key; did you mean reference?",
         ),
+        (
+            {"learners": {"grids": {"ranksvm": {"lam": 0.1}}}},
+            "learners.grids.ranksvm.lam: Input should be a valid list",
+        ),
+        ({"learners": {"measure": "ndgc@5/letor4"}}, "did you mean ndcg@5/letor4?"),
+        ({"learners": {"scales": {"mq2008": "min"}}}, "learners.scales.mq2008: Input should be 'auto'"),
     ],
 )
 def test_a_fault_names_file_key_and_mend(values: dict, words: str) -> None:
@@ -59,13 +62,12 @@ def test_a_fault_of_no_file_is_one_of_a_workflow_that_uses_this_one() -> None:
 
 
 def test_all_faults_are_told_at_once() -> None:
-    words = fault({"sed": 1, "mising": "skip"})
-    assert "sed" in words
-    assert "mising" in words
+    assert re.search("sed.*mising", fault({"sed": 1, "mising": "skip"}), re.DOTALL)
 
 
 def test_an_empty_section_is_empty() -> None:
     assert resolve({"own": None}).own == {}
+    assert resolve({"learners": {"methods": None}}).learners.methods is None  # all
 
 
 @pytest.mark.parametrize("text", ["- a\n- b\n", "just words", "", "a: [1, 2", "\x00"])
@@ -116,7 +118,6 @@ def test_the_command_checks_a_file(tmp_path: Path, capsys: pytest.CaptureFixture
         ("datasets: [x]\nown: {x: {kind: letor, files: {all: /dev/null}, reference: 1}}\n", "files.all: not a file"),
         ("training: {measure: ndgc@10/letor4}\n", "unknown measure 'ndgc@10/letor4'"),
         ("own: {cranfield: {kind: beir, folder: .}}\n", "there is a registered data set called cranfield"),
-        ("datasets: [x]\nown: {x: {kind: simulated, like: simweb, settings: {trian: 9}}}\n", "did you mean train?"),
         (
             "datasets: [x]\nown: {x: {kind: simulated, like: two-runs, settings: {querys: 9}}}\n",
             "did you mean queries?",

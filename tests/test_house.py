@@ -14,7 +14,7 @@ from qdrank.workflow.provenance import code_modules
 
 # From the base up: a room may use those before it.
 ROOMS = [
-    ("errors", "layout", "registry", "jobs", "ahead", "kernel_locator", "project", "single_precision"),
+    ("errors", "layout", "registry", "jobs", "kernel_locator", "project", "single_precision"),
     ("store",),
     ("run_results",),
     ("measures",),
@@ -110,7 +110,7 @@ def test_jobs_do_not_depend_on_the_configuration(project: Path) -> None:
             assert not read & code_modules({"call": call}), call
 
 
-LIGHT = ("plan", "recorded", "config_files", "provenance", "start", "files", "page")
+LIGHT = ("plan", "recorded", "config_files", "provenance", "start", "files", "described")
 
 
 def loaded(names: Iterable[str], watched: Iterable[str]) -> str:

@@ -1,4 +1,4 @@
-"""What every job of a workflow does around its work: it keeps a log and explains errors."""
+"""What every job of a workflow does around its work: it keeps a log and explains errors; and work done ahead by threads."""
 
 from __future__ import annotations
 
@@ -11,9 +11,12 @@ import signal
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeVar
 
 from qdrank.errors import InputError, QdrankError
 
@@ -176,3 +179,57 @@ def seconds(step: Callable[[], object], repeats: int = 3) -> float:
         step()
         times.append(time.process_time() - began)
     return min(times)
+
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+def in_order(
+    work: Callable[[Item], Iterable[Result]], items: Iterable[Item], helpers: int, ahead: int = 0
+) -> Iterator[Result]:
+    """The results of ``work`` for all items, in the order of the items.
+
+    Without ``helpers``, an item is taken when its results are needed. With them, up to ``helpers`` items are processed
+    at a time and up to ``ahead`` more may have been taken; all results of an item are then held in memory. Either way
+    an error, whether from ``work`` or from ``items``, is raised after all results before it.
+    """
+    if helpers == 0:
+        for item in items:
+            yield from work(item)
+        return
+    source, fault = iter(items), None
+    waiting: deque[Future[tuple[list[Result], Exception | None]]] = deque()
+    pool = ThreadPoolExecutor(helpers)
+    try:
+        while fault is None:
+            try:
+                waiting.append(pool.submit(_tried, work, next(source)))
+            except StopIteration:
+                break
+            except Exception as error:
+                fault = error
+            if len(waiting) > helpers + ahead:
+                yield from _given(*waiting.popleft().result())
+        while waiting:
+            yield from _given(*waiting.popleft().result())
+        if fault is not None:
+            raise fault
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _tried(work: Callable[[Item], Iterable[Result]], item: Item) -> tuple[list[Result], Exception | None]:
+    """The results of ``work``, and the error that ended it, if any."""
+    results: list[Result] = []
+    try:
+        results.extend(work(item))
+    except Exception as error:
+        return results, error
+    return results, None
+
+
+def _given(results: list[Result], error: Exception | None) -> Iterator[Result]:
+    yield from results
+    if error is not None:
+        raise error

@@ -42,6 +42,11 @@ def _known_measure(name: str) -> str:
 MeasureName = Annotated[str, AfterValidator(_known_measure)]
 
 
+def key(default: Any, description: str, **bounds: Any) -> Any:
+    """A key of a section with its default (`...`: required), what the reference says of it, and bounds as of `pydantic.Field`."""
+    return Field(default, description=description, **bounds)
+
+
 class Section(BaseModel):
     """Base of every part of the configuration: unknown keys forbidden, values never changed after the check."""
 
@@ -65,4 +70,4 @@ class Section(BaseModel):
 class StudySection(Section):
     """Base of the sections of studies."""
 
-    datasets: list[DatasetName] | None = Field(default=None, description="Data sets to study so; null: all.")
+    datasets: list[DatasetName] | None = key(None, "Data sets to study so; null: all.")

@@ -16,7 +16,7 @@ from qdrank.figures.features import draw, fold_table, mean_table
 from qdrank.figures.style import add_to_title, new_figure
 from qdrank.measures import CONVENTIONS
 from qdrank.store import read, write
-from qdrank.studies.drawing import without_intervals
+from qdrank.studies.making import without_intervals
 
 
 @pytest.fixture
@@ -78,10 +78,8 @@ def test_tables_of_single_features(judged: Judged) -> None:
 
 
 def test_the_picture_holds_the_reference(judged: Judged, tmp_path: Path) -> None:
-    values, columns = (
-        measure_features(["ap"], judged, judged.folds).to_pandas(),
-        columns_table(["a", "b", "c"], 2).to_pandas(),
-    )
+    values = measure_features(["ap"], judged, judged.folds).to_pandas()
+    columns = columns_table(["a", "b", "c"], 2).to_pandas()
     paths = {form: tmp_path / f"f.{form}" for form in ("parquet", "svg")}
     draw(values, columns, paths, title="toy", dpi=50, level=0.9, resamples=100, seed=1)
     numbers = read(paths["parquet"], "figure").to_pylist()

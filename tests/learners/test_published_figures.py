@@ -6,13 +6,13 @@ The bands are those of resources/expected: as wide as the spread between indepen
 import numpy as np
 import pytest
 
-from qdrank.datasets.letor.reader import load_letor
+from qdrank.datasets.letor import load_letor
 from qdrank.evaluation.published import load_expected
 from qdrank.layout import query_index, query_offsets
 from qdrank.learners import tune
 from qdrank.measures.compute import average_precision
 
-# Small grids, for speed; bench/bench_learners.py has the whole ones.
+# Small grids, for speed.
 RERUNS_ON_MQ2008 = {"ranksvm": {"lam": [1e-1]}, "rankboost": {"rounds": [60], "thresholds": [10]}}
 SHEET_OF_LETOR2 = {
     "listnet": {"l2": [1e-3]},

@@ -19,7 +19,7 @@ def main(wanted: str = "") -> None:
                 said = message(mistake, Path(folder))
             except Exception:
                 said = traceback.format_exc()
-            lacking = [words for words in mistake.says if words not in said]
+            lacking = [words for words in mistake.says.split(" | ") if words not in said]
             rest = left(mistake, Path(folder))
         print(f"{number}. {mistake.name}")
         print("\n".join(f"    {line}" for line in said.strip().splitlines()[-6:]))

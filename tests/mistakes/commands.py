@@ -6,9 +6,8 @@ from pathlib import Path
 import numpy as np
 
 from qdrank.datasets.judged import load_judged
-from qdrank.datasets.simulated.tables import write_simulated
-from qdrank.queries.artifacts import VectorOptions, describe_queries
-from qdrank.queries.recipe import document_vectors
+from qdrank.datasets.simulated.features import write_simulated
+from qdrank.queries.recipe import VectorOptions, describe_queries, document_vectors
 from qdrank.rankers.documents import fold_documents
 from qdrank.rankers.served import OneFeature, ServedRanker, write_ranker
 from qdrank.store import read
@@ -38,7 +37,7 @@ def served() -> None:
     )
 
 
-def rank(name: str, words: str, *says: str, new: str | bytes = NEW, before: Callable[[], object] = served) -> Mistake:
+def rank(name: str, words: str, says: str, new: str | bytes = NEW, before: Callable[[], object] = served) -> Mistake:
     """A mistake in ``qdrank rank``, with a served method."""
 
     def makes() -> str:
@@ -58,73 +57,61 @@ def damaged() -> None:
 
 FOLD = "--models results/sim/fold1 --method bm25"
 COMMANDS = [
-    rank("rank: no such folder", "--models results/sm/fold1 --input new.txt", "results/sm/fold1", "fix:"),
+    rank("rank: no such folder", "--models results/sm/fold1 --input new.txt", "results/sm/fold1 | fix:"),
     rank(
         "rank: the data set's folder, not a fold's",
         "--models results/sim --input new.txt",
-        "results/sim",
-        "fold1",
-        "fix:",
+        "results/sim | fold1 | fix:",
     ),
     rank(
-        "rank: unknown method", "--models results/sim/fold1 --input new.txt --method bm52", "bm52", "did you mean bm25?"
+        "rank: unknown method", "--models results/sim/fold1 --input new.txt --method bm52", "bm52 | did you mean bm25?"
     ),
     rank(
         "rank: no method, and not the default one",
         "--models results/sim/fold1 --input new.txt",
-        "knn-offline1, the default method, is not here",
-        "name one of the methods that are: bm25",
+        "knn-offline1, the default method, is not here | name one of the methods that are: bm25",
     ),
-    rank("rank: no such input", f"{FOLD} --input nw.txt", "nw.txt", "fix:"),
+    rank("rank: no such input", f"{FOLD} --input nw.txt", "nw.txt | fix:"),
     rank(
         "rank: features of another set",
         f"{FOLD} --input new.txt",
-        "new.txt",
-        "has 2 features",
-        "know 4",
-        "fix:",
+        "new.txt | has 2 features | know 4 | fix:",
         new="0 qid:1 1:0 2:1\n",
     ),
     rank(
-        "rank: a broken row",
-        f"{FOLD} --input new.txt",
-        "new.txt, line 2",
-        "1:x",
-        "fix:",
-        new=NEW.replace("1:0.2", "1:x"),
+        "rank: a broken row", f"{FOLD} --input new.txt", "new.txt, line 2 | 1:x | fix:", new=NEW.replace("1:0.2", "1:x")
     ),
-    rank("rank: an empty input", f"{FOLD} --input new.txt", "new.txt", "no rows", "fix:", new=""),
-    rank("rank: other settings than the study's", f"{FOLD} --input new.txt --k 5", "bm25", "fix:"),
+    rank("rank: an empty input", f"{FOLD} --input new.txt", "new.txt | no rows | fix:", new=""),
+    rank("rank: other settings than the study's", f"{FOLD} --input new.txt --k 5", "bm25 | fix:"),
     rank(
         "rank: no folder for the output",
         f"{FOLD} --input new.txt --output no/run.txt",
-        "no: no such folder",
-        "mkdir -p no",
+        "no: no such folder | mkdir -p no",
     ),
-    rank("rank: a damaged file of models", f"{FOLD} --input new.txt", "bm25.parquet", "fix:", before=damaged),
+    rank("rank: a damaged file of models", f"{FOLD} --input new.txt", "bm25.parquet | fix:", before=damaged),
     Mistake(
         "features: no results there",
         command("features", "--data", "results/mine", "--queries", "q.tsv", "--output", "x.txt"),
-        ("config.yaml", "fix:"),
+        "config.yaml | fix:",
         {"q.tsv": "1\tegg\n"},
     ),
     Mistake(
         "export: no such folder",
         command("export", "--models", "results/m/fold1", "--method", "single", "--format", "solr"),
-        ("results/m/fold1", "fix:"),
+        "results/m/fold1 | fix:",
     ),
-    Mistake("digest: no such folder", command("digest", "nowhere"), ("nowhere", "no such folder")),
-    Mistake("digest --check: no manifest", command("digest", "--check", "."), ("manifest.json", "fix:")),
+    Mistake("digest: no such folder", command("digest", "nowhere"), "nowhere | no such folder"),
+    Mistake("digest --check: no manifest", command("digest", "--check", "."), "manifest.json | fix:"),
     Mistake(
         "findings: not a table of claims",
         command("findings", "claims.parquet"),
-        ("claims.parquet", "fix:"),
+        "claims.parquet | fix:",
         {"claims.parquet": "x"},
     ),
-    Mistake("findings: no such file", command("findings", "claims.parquet"), ("claims.parquet", "no such file")),
-    Mistake("datasets: unknown name", command("datasets", "mq2009"), ("mq2009", "did you mean mq2008?")),
-    Mistake("init: a folder that has a Snakefile", command("init", "."), ("Snakefile", "fix:"), {"Snakefile": ""}),
-    Mistake("run: no such configuration", command("run", "mine.yml"), ("mine.yml", "no such", "fix:")),
-    Mistake("an unknown command", command("evalute"), ("evalute", "evaluate")),
-    Mistake("an unknown option", command("rank", "--model", "x", "--inputs", "y"), ("--input",)),
+    Mistake("findings: no such file", command("findings", "claims.parquet"), "claims.parquet | no such file"),
+    Mistake("datasets: unknown name", command("datasets", "mq2009"), "mq2009 | did you mean mq2008?"),
+    Mistake("init: a folder that has a Snakefile", command("init", "."), "Snakefile | fix:", {"Snakefile": ""}),
+    Mistake("run: no such configuration", command("run", "mine.yml"), "mine.yml | no such | fix:"),
+    Mistake("an unknown command", command("evalute"), "evalute | evaluate"),
+    Mistake("an unknown option", command("rank", "--model", "x", "--inputs", "y"), "--input"),
 ]

@@ -11,7 +11,7 @@ from typing import Any
 
 from qdrank.cli import main
 from qdrank.errors import QdrankError
-from qdrank.figures.imported import import_dataset
+from qdrank.figures.data import import_dataset
 from qdrank.figures.text_notes import write_text_features
 from qdrank.workflow.config_files import load_sources, merged, resolve
 from qdrank.workflow.plan import plan
@@ -27,14 +27,14 @@ class Mistake:
     ----------
     name : what the user did, in words
     makes : makes the mistake in the present folder; what it raises or prints is the message
-    says : words of the message: the place, the problem and the fix
+    says : words of the message, with `` | `` between them: the place, the problem and the fix
     files : what is in the folder; None as a text: no such file
     leaves : files that may be in the folder afterwards, beside ``files``
     """
 
     name: str
     makes: Callable[[], Any]
-    says: tuple[str, ...]
+    says: str
     files: Files = field(default_factory=dict)
     leaves: tuple[str, ...] = ()
 

@@ -9,8 +9,8 @@ import pyarrow as pa
 from qdrank.evaluation.deciding import verdicts_table
 from qdrank.evaluation.declared import FAILS, HOLDS, UNCLEAR
 from qdrank.figures.methods import BETTER, LEAD, REASON
-from qdrank.pages.explorer import explored
 from qdrank.pages.page import index_page
+from qdrank.pages.queries import explored
 
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="90" height="40"><text y="20">{}</text></svg>'
 METHODS = {"near": "Near <b>", "global": "Global"}

@@ -18,10 +18,9 @@ from qdrank.evaluation.deciding import QUERIES, SEEDS, SETS, THESE_WORLDS, verdi
 from qdrank.evaluation.declared import FAILS, HOLDS, UNCLEAR
 from qdrank.figures.tables import p_value
 from qdrank.figures.verdicts import STARRED, verdicts_overview
-from qdrank.pages.explorer import explored, specification
 from qdrank.pages.findings import number, sentences, tally
 from qdrank.pages.page import _datasets, index_page
-from qdrank.pages.queries import evenly, query_map
+from qdrank.pages.queries import evenly, explored, query_map, specification
 from qdrank.queries.vectors import principal_plane
 from qdrank.registry import loaded
 from qdrank.store import write

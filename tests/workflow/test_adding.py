@@ -32,7 +32,7 @@ STUDY = Study(
             f"{ROOM}.shows:draw",
             {"toy-fig1": "Figure 1: a curve"},
             VALUES,
-            captions={"toy-fig1": "MAP for each number of leaves."},
+            caption="MAP for each number of leaves.",
         ),
     ),
     tables=(
@@ -40,11 +40,11 @@ STUDY = Study(
             f"{ROOM}.shows:tabulate",
             {"toy-table1": "Table 1: documents"},
             {"counts": "{fold}/toy/counts.parquet"},
-            captions={"toy-table1": "Documents of the test queries."},
+            caption="Documents of the test queries.",
         ),
     ),
     observations=Output(
-        f"{ROOM}.claims:gather", {"toy-claims": "claims"}, MEASURES | VALUES, captions={"toy-claims": "Claims."}
+        f"{ROOM}.claims:gather", {"toy-claims": "claims"}, MEASURES | VALUES, caption="Claims."
     ),
     claims=f"{ROOM}.claims:declare",
     budget=("toy.leaves",),
@@ -139,7 +139,7 @@ def gather(files, path):
 """,
     "steps": """"What the study computes."
 
-from qdrank.studies.steps import Step, scores_and_rankers
+from qdrank.studies.study import Step, scores_and_rankers
 from qdrank.studies.toy2026.methods import STORED
 
 ROOM, JUDGED, SHARDS = "qdrank.studies.toy2026.fold", {"judged": "judged.parquet"}, "{fold}/toy/{scatteritem}.parquet"
@@ -287,7 +287,7 @@ def test_a_study(study: Project) -> None:
 
 @pytest.mark.full
 def test_a_figure(study: Project) -> None:
-    output = 'Output(f"{_ROOM}.toy_figure:draw", {"geng-toy": "a toy"}, _MEASURES, captions={"geng-toy": "A toy."})'
+    output = 'Output(f"{_ROOM}.toy_figure:draw", {"geng-toy": "a toy"}, _MEASURES, caption="A toy.")'
     edit = {"src/qdrank/studies/geng2008/__init__.py": ("    figures=(\n", f"    figures=(\n        {output},\n")}
     add(study.folder, FIGURE, edit)
     study.tiny("geng_toy")

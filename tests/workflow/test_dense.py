@@ -12,12 +12,11 @@ pytest.importorskip("tokenizers")
 
 from qdrank.cli import main
 from qdrank.datasets.judged import load_judged
-from qdrank.datasets.letor.reader import load_letor
+from qdrank.datasets.letor import load_letor
 from qdrank.store import read
 from qdrank.store.tables import list_matrix
-from qdrank.text.encoder import Encoder
-from qdrank.text.encoder_form import encoder_form
-from qdrank.text.encoder_vectors import load_vectors
+from qdrank.text.encoder import Encoder, encoder_form
+from qdrank.text.encoding import load_vectors
 from tests.text.tiny_encoder import WORDS, write_encoder
 from tests.workflow.project import copy_project
 
@@ -112,10 +111,8 @@ def average_precision(ranked: np.ndarray) -> float:
 
 
 def test_features_are_cosines_and_query_vectors_the_encoders(run: Path):
-    judged, vectors = (
-        load_judged(run / "results/mine/judged.parquet"),
-        load_vectors(run / "results/mine/vectors.parquet"),
-    )
+    judged = load_judged(run / "results/mine/judged.parquet")
+    vectors = load_vectors(run / "results/mine/vectors.parquet")
     names = read(run / "results/mine/columns.parquet", "columns")["name"].to_pylist()
     place = [vectors.doc_id.tolist().index(name) for name in judged.doc_id]
     asked = vectors.of_queries(judged.query_id)[judged.query_index]

@@ -9,7 +9,7 @@ import pytest
 from snakemake.io import is_flagged
 
 from qdrank.studies import STUDIES
-from qdrank.studies.steps import Step
+from qdrank.studies.study import Step
 from qdrank.workflow import emitting
 from qdrank.workflow.config_files import resolve
 from qdrank.workflow.emitting import EmittedRule, emitted, scattered

@@ -13,6 +13,7 @@ from qdrank.rankers import DENSE, FIRST_STAGES, REFERENCE
 from qdrank.rankers.methods import CLASSIC
 from qdrank.studies import STUDIES
 from qdrank.workflow.config_files import resolve
+from qdrank.workflow.described import claim_titles, described_run, labels_and_colours, published_counts, representatives
 from qdrank.workflow.files import (
     TABLE_FORMS,
     Files,
@@ -23,7 +24,6 @@ from qdrank.workflow.files import (
     rule_name,
     table_outputs,
 )
-from qdrank.workflow.page import claim_titles, described_run, labels_and_colours, published_counts, representatives
 from qdrank.workflow.plan import plan
 from qdrank.workflow.run import JobFolds, WorkflowRun, names_pattern, study_measures
 

@@ -33,7 +33,7 @@ rule decide_claims:
         mem_mb=memory(400, 3.5),
         runtime=minutes(15),
     params:
-        call="qdrank.pages.claims:decide_claims",
+        call="qdrank.pages.findings:decide_claims",
         studies={
             study.short: {
                 "claims": study.claims,

@@ -31,7 +31,7 @@ from qdrank.workflow.files import (
     rule_name,
     table_outputs,
 )
-from qdrank.workflow.page import (
+from qdrank.workflow.described import (
     claim_titles,
     described_datasets,
     described_run,

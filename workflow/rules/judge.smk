@@ -24,7 +24,7 @@ rule import_features:
         mem_mb=memory(1200, 1),
         runtime=minutes(60, 0.05),
     params:
-        call="qdrank.figures.imported:import_dataset",
+        call="qdrank.figures.data:import_dataset",
         files=lambda wc: dict(planned.datasets[wc.dataset].files),
         options=lambda wc: dict(planned.datasets[wc.dataset].options),
         title=run.title,
@@ -100,7 +100,7 @@ rule simulate_features:
         mem_mb=memory(1200, 0),
         runtime=minutes(30),
     params:
-        call="qdrank.datasets.simulated.tables:write_simulated",
+        call="qdrank.datasets.simulated.features:write_simulated",
         arguments=lambda wc: {
             "like": wc.dataset,
             **planned.datasets[wc.dataset].options,

@@ -110,7 +110,7 @@ rule tabulate_learners:
         mem_mb=memory(600, 7.5),
         runtime=minutes(15),
     params:
-        call="qdrank.figures.learners:tabulate_learners",
+        call="qdrank.figures.methods:tabulate_learners",
         title=run.title,
         methods=lambda wc: run.learners_of(wc.dataset),
         convention=lambda wc: run.learner_convention(wc.dataset),
@@ -133,7 +133,7 @@ rule compare_published:
         mem_mb=memory(600, 3.5),
         runtime=minutes(15),
     params:
-        call="qdrank.figures.learners:write_published",
+        call="qdrank.figures.methods:write_published",
         title=run.title,
     script:
         "../../scripts/run_step.py"

@@ -1,13 +1,16 @@
-"""What a data set holds: the first table of every study."""
+"""A data set is imported, and said what it holds: what was noticed while it was read, and the first table of every study."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from qdrank.datasets.importing import fetched_parts, import_features
 from qdrank.datasets.judged import Judged, load_judged
+from qdrank.datasets.runs.dataset import import_runs
 from qdrank.figures.tables import write_table
 from qdrank.layout import IntArray
 
@@ -70,3 +73,29 @@ def _retrieved(documents: Judged, counts: IntArray) -> dict[str, int]:
         return {}
     missed = len(documents.unranked[0])
     return {"relevant": int(counts[1:].sum()) + missed, "relevant, not among the candidates": missed}
+
+
+def import_dataset(
+    dataset: str,
+    inputs: Sequence[str],
+    out: Mapping[str, str],
+    *,
+    files: Mapping[str, str],
+    options: Mapping[str, Any],
+    title: str,
+    seed: int,
+    log: Callable[..., None],
+) -> None:
+    """Write the artifacts of a data set, and the table of notes to the other paths of ``out``; log the notes.
+
+    ``files`` are the user's own, by part; for a registered data set they are in the listing that fetching it left, the only one of ``inputs``.
+    ``options`` has ``like: runs`` for runs and judgments.
+    """
+    made = {name: out[name] for name in ("judged", "columns", "topics")}
+    reading = {name: value for name, value in options.items() if name != "like"}
+    read = import_runs if options.get("like") == "runs" else import_features
+    notes = read(files or fetched_parts(dataset, inputs[0]), made, seed=seed, **reading)
+    for note in notes:  # not to the terminal, where a panel shows the progress
+        log("%s: %s", *note)
+    paths = {form: path for form, path in out.items() if form not in made}
+    write_table(notes_table(notes), paths, title=f"{title}: what was read")

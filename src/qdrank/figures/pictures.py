@@ -60,13 +60,7 @@ def height_of(rows: float) -> float:
 
 
 def forests(
-    rows: pd.DataFrame,
-    looks: Mapping[str, Look],
-    title: str,
-    *,
-    mean: str,
-    difference: str,
-    labels: Sequence[str] = (),
+    rows: pd.DataFrame, looks: Mapping[str, Look], title: str, *, mean: str, difference: str, labels: Sequence[str] = ()
 ) -> Any:
     """Means (left), and differences with their intervals (right); ``mean`` and ``difference`` name the axes."""
     figure, (left, right) = new_figure(1, 2, height=height_of(len(rows)), sharey=True)

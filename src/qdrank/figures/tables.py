@@ -236,8 +236,4 @@ def _latex_escaped(text: str) -> str:
     return "".join(special.get(c, c) for c in text)
 
 
-_FORMS: dict[str, Callable[[pa.Table, int, str], str]] = {
-    ".csv": _csv,
-    ".md": _markdown,
-    ".tex": _latex,
-}
+_FORMS: dict[str, Callable[[pa.Table, int, str], str]] = {".csv": _csv, ".md": _markdown, ".tex": _latex}

@@ -20,8 +20,8 @@ from qdrank.figures.verdicts import STARRED, expected_errors, star
 from qdrank.measures import NDCG_IN_WORDS
 from qdrank.measures.names import entry_of, parse
 from qdrank.pages.best import best_methods
-from qdrank.pages.explorer import colours, explored, specification
 from qdrank.pages.findings import CLASSES, SIGNS, WORDS, detail, number, sentences, tally
+from qdrank.pages.queries import colours, explored, specification
 from qdrank.registry import needed
 from qdrank.store import read, write_text
 
@@ -56,7 +56,7 @@ def index_page(
     run : data sets, studies, and what was left out, as the workflow describes them
     verdicts : the artifact ``verdicts``
     figures : where each figure is, by data set and id
-    maps : data of the map of each data set (`qdrank.pages.explorer.explored`)
+    maps : data of the map of each data set (`qdrank.pages.queries.explored`)
     bundle : the script of the library that draws the maps
     methods, summaries : rows of the tables of all methods, and of what the data hold, by data set
     notes : rows of the notes on each data set made of text

@@ -18,7 +18,7 @@ Only here is anything tuned, fitted again, drawn as a control, or written:
   `predict_each`). The first of the best on validation is chosen, on the training queries if there are no others. Every setting with
   its value goes to ``choices``.
 - A method that is ``refitted`` is fitted again with other seeds (`QueryRanker.again`), with the setting that was chosen.
-- ``scores``, ``served`` and ``refits`` are files of each method that is no control, as `qdrank.studies.steps` names them.
+- ``scores``, ``served`` and ``refits`` are files of each method that is no control, as `qdrank.studies.study` names them.
 - ``values`` has a row for each test query of each fit of a control, and of each ranker that a method also shows, ``x`` being its
   setting. A study adds rows of its own with `FoldRun.measured`.
 

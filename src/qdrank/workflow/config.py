@@ -34,6 +34,7 @@ from qdrank.sections import (
     Scale,
     Section,
     StudySection,
+    key,
     known,
 )
 from qdrank.studies import STUDIES
@@ -41,9 +42,7 @@ from qdrank.studies.study import Study
 from qdrank.workflow.own_data import OwnDataset, SimulatedVariant
 
 Convention = Annotated[
-    str,
-    AfterValidator(known("convention", CONVENTIONS)),
-    WithJsonSchema({"type": "string", "enum": list(CONVENTIONS)}),
+    str, AfterValidator(known("convention", CONVENTIONS)), WithJsonSchema({"type": "string", "enum": list(CONVENTIONS)})
 ]
 MetricName = Annotated[
     str, AfterValidator(known("metric", METRICS)), WithJsonSchema({"type": "string", "enum": list(METRICS)})
@@ -66,119 +65,93 @@ def _control() -> dict[str, OwnDataset]:
 class FeedbackSection(Section):
     """Settings of RM3 that are tried on validation."""
 
-    documents: list[PositiveInt] = Field(
-        default=[5, 10], min_length=1, description="How many of the first documents expand the query."
-    )
-    terms: list[PositiveInt] = Field(default=[10, 30], min_length=1, description="How many of their terms are taken.")
-    weight: list[Annotated[float, Field(ge=0, le=1)]] = Field(
-        default=[0.3, 0.5, 0.7], min_length=1, description="Share of the original query."
+    documents: list[PositiveInt] = key([5, 10], "How many of the first documents expand the query.", min_length=1)
+    terms: list[PositiveInt] = key([10, 30], "How many of their terms are taken.", min_length=1)
+    weight: list[Annotated[float, Field(ge=0, le=1)]] = key(
+        [0.3, 0.5, 0.7], "Share of the original query.", min_length=1
     )
 
 
 class Text(Section):
     """From raw text to features."""
 
-    stemmer: str = Field(default="english", description="A Snowball algorithm (english, german, porter ...) or none.")
-    stop_words: Literal["snowball", "lucene", "none"] = Field(default="snowball", description="Words to leave out.")
-    variant: Literal["lucene", "robertson"] = Field(
-        default="lucene", description="Variant of BM25 that finds the candidates."
+    stemmer: str = key("english", "A Snowball algorithm (english, german, porter ...) or none.")
+    stop_words: Literal["snowball", "lucene", "none"] = key("snowball", "Words to leave out.")
+    variant: Literal["lucene", "robertson"] = key("lucene", "Variant of BM25 that finds the candidates.")
+    k1: Annotated[float, Field(ge=0)] = key(0.9, "Its saturation of the term frequency.")
+    b: Annotated[float, Field(ge=0, le=1)] = key(0.4, "Its normalisation by length.")
+    tried_k1: list[Annotated[float, Field(ge=0)]] = key(
+        [0.6, 0.9, 1.2, 1.6, 2.0], "Values of k1 that validation tries for the row of tuned BM25 alone."
     )
-    k1: Annotated[float, Field(ge=0)] = Field(default=0.9, description="Its saturation of the term frequency.")
-    b: Annotated[float, Field(ge=0, le=1)] = Field(default=0.4, description="Its normalisation by length.")
-    tried_k1: list[Annotated[float, Field(ge=0)]] = Field(
-        default=[0.6, 0.9, 1.2, 1.6, 2.0],
-        description="Values of k1 that validation tries for the row of tuned BM25 alone.",
-    )
-    tried_b: list[Annotated[float, Field(ge=0, le=1)]] = Field(
-        default=[0.2, 0.4, 0.6, 0.8], description="Values of b tried with them."
-    )
+    tried_b: list[Annotated[float, Field(ge=0, le=1)]] = key([0.2, 0.4, 0.6, 0.8], "Values of b tried with them.")
     feedback: FeedbackSection = Field(default_factory=FeedbackSection, description="RM3 on tuned BM25.")
-    candidates: PositiveInt = Field(default=100, description="Documents taken for each query, the best by BM25.")
-    judged: bool = Field(
-        default=False,
-        description="Whether judged documents that BM25 does not find are candidates too; unjudged count 0.",
+    candidates: PositiveInt = key(100, "Documents taken for each query, the best by BM25.")
+    judged: bool = key(False, "Whether judged documents that BM25 does not find are candidates too; unjudged count 0.")
+    relevant: Literal["all", "candidates"] = key(
+        "all",
+        "Relevant documents that measures count: all, as trec_eval does, or those among the candidates, which reads "
+        "higher.",
     )
-    relevant: Literal["all", "candidates"] = Field(
-        default="all",
-        description="Relevant documents that measures count: all, as trec_eval does, or those among the candidates, which "
-        "reads higher.",
+    features: list[Literal["first", "letor25", "extra", "letor46", "dense"]] = key(
+        ["first", "letor25", "extra"], "Sets of features; docs/text.md has them.", min_length=1
     )
-    features: list[Literal["first", "letor25", "extra", "letor46", "dense"]] = Field(
-        default=["first", "letor25", "extra"],
-        min_length=1,
-        description="Sets of features; docs/text.md has them.",
+    constants: Literal["gov", "ohsumed"] = key("gov", "Constants of the rank models: LETOR's for .GOV, or for OHSUMED.")
+    folds: Literal["rotation", "split"] = key(
+        "rotation", "Five seeded parts that rotate, or the collection's own train, dev and test."
     )
-    constants: Literal["gov", "ohsumed"] = Field(
-        default="gov",
-        description="Constants of the rank models: LETOR's for .GOV, or for OHSUMED.",
-    )
-    folds: Literal["rotation", "split"] = Field(
-        default="rotation", description="Five seeded parts that rotate, or the collection's own train, dev and test."
-    )
-    lsa: Annotated[int, Field(ge=0)] = Field(
-        default=0, description="Latent semantic columns of each query's top documents, for its vector; 0: none."
+    lsa: Annotated[int, Field(ge=0)] = key(
+        0, "Latent semantic columns of each query's top documents, for its vector; 0: none."
     )
 
 
 class EncoderSection(Section):
     """An encoder in a folder, as the model hub has it."""
 
-    folder: str = Field(description="Its folder.")
-    queries: str | None = Field(default=None, description="Prompt before each query; null: the folder's own, if any.")
-    documents: str | None = Field(default=None, description="Prompt before each document and title; null: likewise.")
+    folder: str = key(..., "Its folder.")
+    queries: str | None = key(None, "Prompt before each query; null: the folder's own, if any.")
+    documents: str | None = key(None, "Prompt before each document and title; null: likewise.")
 
 
 class QueryVectorsSection(Section):
     """How a query becomes a vector."""
 
-    vectors: Literal["documents", "dense"] = Field(
-        default="documents",
-        description="What a vector is made of: the query's documents, or of raw text the encoder's vector of its words.",
+    vectors: Literal["documents", "dense"] = key(
+        "documents",
+        "What a vector is made of: the query's documents, or of raw text the encoder's vector of its words.",
     )
 
-    top: PositiveInt = Field(
-        default=50, description="T: how many documents, by the reference feature, describe a query."
+    top: PositiveInt = key(50, "T: how many documents, by the reference feature, describe a query.")
+    pooling: Literal["mean", "mean+std", "mean+std+max", "none"] = key(
+        "mean",
+        "How features are summarised over these documents; none: the query's own columns are its vector, as where "
+        "your data have vectors.",
     )
-    pooling: Literal["mean", "mean+std", "mean+std+max", "none"] = Field(
-        default="mean",
-        description="How features are summarised over these documents; none: the query's own columns are its vector, as "
-        "where your data have vectors.",
+    view: Literal["given", "minmax"] = key("given", "Features as in the data, or scaled to [0, 1] within each query.")
+    query_columns: bool = key(
+        False, "Whether columns of the query itself (length, idf) are appended where the data have them."
     )
-    view: Literal["given", "minmax"] = Field(
-        default="given", description="Features as in the data, or scaled to [0, 1] within each query."
-    )
-    query_columns: bool = Field(
-        default=False,
-        description="Whether columns of the query itself (length, idf) are appended where the data have them.",
-    )
-    scale: Literal["zscore", "none"] = Field(
-        default="zscore", description="Standardise each dimension on the training queries, or leave it."
-    )
+    scale: Literal["zscore", "none"] = key("zscore", "Standardise each dimension on the training queries, or leave it.")
 
 
 class NeighboursSection(Section):
     """The k-nearest-neighbour graph of the queries."""
 
-    metric: MetricName = Field(default="euclidean", description="Distance between query vectors.")
-    largest: PositiveInt | None = Field(
-        default=None, description="Length of the stored neighbour lists; null: as many as the studies use."
-    )
-    search: Literal["brute", "kdtree"] = Field(
-        default="brute", description="How they are found; the result is the same."
-    )
+    metric: MetricName = key("euclidean", "Distance between query vectors.")
+    largest: PositiveInt | None = key(None, "Length of the stored neighbour lists; null: as many as the studies use.")
+    search: Literal["brute", "kdtree"] = key("brute", "How they are found; the result is the same.")
 
 
 class EvaluationSection(Section):
     """What is measured, and how differences are compared."""
 
-    conventions: list[Convention] = Field(
-        default=list(USUAL_CONVENTIONS),
+    conventions: list[Convention] = key(
+        list(USUAL_CONVENTIONS),
+        "Conventions in which every ranking is measured; tables use the first, those of all methods the first in "
+        "which a short list is not 0. See docs/measures.md.",
         min_length=1,
-        description="Conventions in which every ranking is measured; tables use the first, those of all methods the first "
-        "in which a short list is not 0. See docs/measures.md.",
     )
-    confidence: Fraction = Field(default=0.95, description="Coverage of the intervals.")
-    resamples: Annotated[int, Field(ge=100)] = Field(default=2000, description="Bootstrap and permutation resamples.")
+    confidence: Fraction = key(0.95, "Coverage of the intervals.")
+    resamples: Annotated[int, Field(ge=100)] = key(2000, "Bootstrap and permutation resamples.")
 
 
 def _baselines() -> list[str]:
@@ -190,17 +163,15 @@ def _baselines() -> list[str]:
 class DifficultySection(Section):
     """Measures by the difficulty of the queries, for every method."""
 
-    classes: dict[str, list[PositiveInt | None]] = Field(
-        default={"hard": [1, 3], "normal": [4, 20], "easy": [21, None]},
+    classes: dict[str, list[PositiveInt | None]] = key(
+        {"hard": [1, 3], "normal": [4, 20], "easy": [21, None]},
+        "Least and greatest number of relevant documents of each class, rising; null: no limit. The default is Lin "
+        "2011's.",
         min_length=1,
-        description="Least and greatest number of relevant documents of each class, rising; null: no limit. The default is "
-        "Lin 2011's.",
     )
-    measures: list[MeasureName] = Field(default=["ap"], min_length=1, description="What is broken down.")
-    against: list[str] = Field(
-        default=_baselines(),
-        min_length=1,
-        description="Method that the others are compared with: the first of these that was run.",
+    measures: list[MeasureName] = key(["ap"], "What is broken down.", min_length=1)
+    against: list[str] = key(
+        _baselines(), "Method that the others are compared with: the first of these that was run.", min_length=1
     )
 
     @field_validator("classes")
@@ -214,50 +185,46 @@ class DifficultySection(Section):
 class Training(Section):
     """How models are trained, for every study."""
 
-    lambdas: list[PositiveFloat] = Field(
-        default=[10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 0.0003, 0.0001, 0.00003],
+    lambdas: list[PositiveFloat] = key(
+        [10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 0.0003, 0.0001, 0.00003],
+        "Weights of the regulariser that are tried for models of all training queries (Single, QC).",
         min_length=1,
-        description="Weights of the regulariser that are tried for models of all training queries (Single, QC).",
     )
-    scale: Scale = Field(
-        default="auto",
-        description="Features as given, standardised on training documents, or scaled to [0, 1] within each query. auto: "
-        "given if all are in [0, 1], else zscore.",
+    scale: Scale = key(
+        "auto",
+        "Features as given, standardised on training documents, or scaled to [0, 1] within each query. auto: given if "
+        "all are in [0, 1], else zscore.",
     )
-    measure: MeasureName = Field(default="mean_ndcg/geng", description="Measure by which validation queries decide.")
-    block: PositiveInt | None = Field(
-        default=None,
-        description="Local models that are trained together; null: 256, in folds of many queries 512 or 1,024.",
+    measure: MeasureName = key("mean_ndcg/geng", "Measure by which validation queries decide.")
+    block: PositiveInt | None = key(
+        None, "Local models that are trained together; null: 256, in folds of many queries 512 or 1,024."
     )
-    shards: PositiveInt | None = Field(
-        default=None,
-        description="Jobs among which the local models of a fold are divided; null: as the cores of the first run ask for. "
+    shards: PositiveInt | None = key(
+        None,
+        "Jobs among which the local models of a fold are divided; null: as the cores of the first run ask for. "
         "Changes no result.",
     )
-    tol: PositiveFloat = Field(default=1e-6, description="Relative gap to the optimum at which training stops.")
-    starts: PositiveInt = Field(
-        default=10, description="Starts of K-means, wherever queries or documents are clustered; the best is kept."
-    )
-    trees: Annotated[int, Field(ge=1)] = Field(default=300, description="Most trees of LambdaMART.")
-    tree_threads: PositiveInt | None = Field(
-        default=None,
-        description="Threads of a job that grows boosted trees; null: 4, on sets of few queries 1. Changes no byte.",
+    tol: PositiveFloat = key(1e-6, "Relative gap to the optimum at which training stops.")
+    starts: PositiveInt = key(10, "Starts of K-means, wherever queries or documents are clustered; the best is kept.")
+    trees: Annotated[int, Field(ge=1)] = key(300, "Most trees of LambdaMART.")
+    tree_threads: PositiveInt | None = key(
+        None, "Threads of a job that grows boosted trees; null: 4, on sets of few queries 1. Changes no byte."
     )
 
 
 class Learners(Section):
     """The classic learners and aggregators, tuned on validation as LETOR prescribes."""
 
-    datasets: list[DatasetName] | None = Field(default=None, description="Data sets to run them on; null: all.")
-    methods: list[MethodName] | None = Field(
-        default=[
+    datasets: list[DatasetName] | None = key(None, "Data sets to run them on; null: all.")
+    methods: list[MethodName] | None = key(
+        [
             *("ranksvm", "listnet", "adarank-map", "regression", "lambdamart-tuned"),
             *(name for name, method in CLASSIC.items() if method.aggregates),
         ],
-        description="Which, of the list in docs/learners.md; null: all. Learners run on data with features, aggregators "
+        "Which, of the list in docs/learners.md; null: all. Learners run on data with features, aggregators "
         "(bordacount and cps) on rankings.",
     )
-    measure: MeasureName = Field(default="ap", description="Measure by which validation queries decide.")
+    measure: MeasureName = key("ap", "Measure by which validation queries decide.")
     own: dict[DatasetName, str] = Field(
         default_factory=dict,
         description="Learners of your own by name, run beside these: FILE.py:CLASS, MODULE:CLASS, or an entry point of the "
@@ -267,13 +234,13 @@ class Learners(Section):
         default_factory=dict,
         description="Values to try by method and parameter, in place of all the usual ones of that method.",
     )
-    scales: dict[DatasetName, Scale] = Field(
-        default={"ohsumed-letor2": "minmax"},
-        description="Scale of the features for learning where a data set needs another than training.scale.",
+    scales: dict[DatasetName, Scale] = key(
+        {"ohsumed-letor2": "minmax"},
+        "Scale of the features for learning where a data set needs another than training.scale.",
     )
-    conventions: dict[DatasetName, Convention] = Field(
-        default={"ohsumed": "letor3", "ohsumed-min": "letor3", "ohsumed-letor2": "letor3"},
-        description="Convention of the tables where a data set has another than the first of evaluation.conventions.",
+    conventions: dict[DatasetName, Convention] = key(
+        {"ohsumed": "letor3", "ohsumed-min": "letor3", "ohsumed-letor2": "letor3"},
+        "Convention of the tables where a data set has another than the first of evaluation.conventions.",
     )
 
     @field_validator("grids")
@@ -287,10 +254,10 @@ class Learners(Section):
 class Figures(Section):
     """How pictures are written."""
 
-    formats: list[Literal["pdf", "svg", "png"]] = Field(
-        default=["pdf", "svg", "png"], min_length=1, description="Each figure is written in each of these."
+    formats: list[Literal["pdf", "svg", "png"]] = key(
+        ["pdf", "svg", "png"], "Each figure is written in each of these.", min_length=1
     )
-    dpi: Annotated[int, Field(ge=50, le=1200)] = Field(default=150, description="Resolution of png.")
+    dpi: Annotated[int, Field(ge=50, le=1200)] = key(150, "Resolution of png.")
 
 
 _Folds = list[Literal["fold1", "fold2", "fold3", "fold4", "fold5"]]
@@ -300,7 +267,7 @@ _FIVE: _Folds = ["fold1", "fold2", "fold3", "fold4", "fold5"]
 class FoldsBySource(Section):
     """Folds that keep the queries of one source together."""
 
-    by: Literal["source"] = Field(description="Data sets with known sources; the parts of the others stay.")
+    by: Literal["source"] = key(..., "Data sets with known sources; the parts of the others stay.")
 
 
 def written_as(value: Any) -> str:
@@ -311,20 +278,19 @@ def written_as(value: Any) -> str:
 class Settings(Section):
     """What the library knows of a configuration by name; every study adds a section (`WholeSettings`)."""
 
-    datasets: list[DatasetName] = Field(
-        default=["simweb", "simweb-control"],
+    datasets: list[DatasetName] = key(
+        ["simweb", "simweb-control"],
+        "Data sets to study: names from config/datasets.yaml or from own, below.",
         min_length=1,
-        description="Data sets to study: names from config/datasets.yaml or from own, below.",
     )
-    studies: list[StudyName] | None = Field(
-        default=None, description="Studies to run, by the names of their sections; null: all that suit the data sets."
+    studies: list[StudyName] | None = key(
+        None, "Studies to run, by the names of their sections; null: all that suit the data sets."
     )
-    missing: Literal["stop", "skip"] = Field(
-        default="stop",
-        description="A data set that is not available stops the run, or is left out and named in the report.",
+    missing: Literal["stop", "skip"] = key(
+        "stop", "A data set that is not available stops the run, or is left out and named in the report."
     )
-    mirror: str | None = Field(
-        default=None, description="Folder with copies of the data, looked into before any download; QDRANK_MIRROR wins."
+    mirror: str | None = key(
+        None, "Folder with copies of the data, looked into before any download; QDRANK_MIRROR wins."
     )
     own: dict[DatasetName, OwnDataset] = Field(
         default_factory=_control, description="Your own data sets by name; config/README.md shows one of each kind."
@@ -332,23 +298,22 @@ class Settings(Section):
     folds: Annotated[
         Annotated[_Folds, Field(min_length=1), Tag("plain")] | Annotated[FoldsBySource, Tag("section")],
         Discriminator(written_as),
-    ] = Field(
-        default=_FIVE,
-        description="Folds to run; a data set with one fixed split has fold1 only. Or {by: source}: all of them, with queries of "
+    ] = key(
+        _FIVE,
+        "Folds to run; a data set with one fixed split has fold1 only. Or {by: source}: all of them, with queries of "
         "one source in one fold where sources are known and parts are drawn; verdicts then count sources.",
     )
-    seed: Annotated[int, Field(ge=0)] = Field(default=1, description="Seed of everything random.")
-    refits: PositiveInt = Field(
-        default=5,
-        description="Fits, with other seeds, of every method that is random or unstable: means are judged, their spread "
-        "widens intervals, the first is served.",
+    seed: Annotated[int, Field(ge=0)] = key(1, "Seed of everything random.")
+    refits: PositiveInt = key(
+        5,
+        "Fits, with other seeds, of every method that is random or unstable: means are judged, their spread widens "
+        "intervals, the first is served.",
     )
     text: Text = Field(default_factory=Text, description="From raw text to features.")
     encoder: Annotated[
         Annotated[str | None, Tag("plain")] | Annotated[EncoderSection, Tag("section")], Discriminator(written_as)
-    ] = Field(
-        default=None,
-        description="Encoder of raw text: a name of config/encoders.yaml, a folder with prompts, or none. See docs/dense.md.",
+    ] = key(
+        None, "Encoder of raw text: a name of config/encoders.yaml, a folder with prompts, or none. See docs/dense.md."
     )
     queries: QueryVectorsSection = Field(default_factory=QueryVectorsSection, description="Query vectors.")
     neighbours: NeighboursSection = Field(default_factory=NeighboursSection, description="The k-NN graph.")

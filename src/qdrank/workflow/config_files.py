@@ -194,10 +194,7 @@ def _deref(node: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
 
 def generated() -> dict[str, str]:
     """Path in the project to text, for every file that is derived from the models."""
-    return {
-        "config/config.yaml": default_yaml(),
-        "docs/configuration.md": reference_table(),
-    }
+    return {"config/config.yaml": default_yaml(), "docs/configuration.md": reference_table()}
 
 
 def default_yaml() -> str:

@@ -8,8 +8,7 @@ from typing import Any
 
 from snakemake.io import temp
 
-from qdrank.studies.steps import Step
-from qdrank.studies.study import Output, Study
+from qdrank.studies.study import Output, Step, Study
 from qdrank.workflow.files import Files, reported_tables, rule_name, table_outputs
 from qdrank.workflow.run import ALL_STUDIES, JobFolds, WorkflowRun, names_pattern, study_measures
 
@@ -180,7 +179,7 @@ class _Emitter:
                 "observations": f"{_DATA}{study.short}/observations.parquet",
             },
             params={
-                "call": "qdrank.studies.tabulating:gather_observations",
+                "call": "qdrank.studies.making:gather_observations",
                 **self.files.shown(study.observations),
                 "claims": study.claims,
                 "budget": self.run.budget(study),
@@ -196,7 +195,7 @@ class _Emitter:
             input=self.files.of_output(study, figures[0]),
             output=self.files.reported_figures(study, figures),
             params={
-                "call": "qdrank.studies.drawing:draw_figures",
+                "call": "qdrank.studies.making:draw_figures",
                 **self.files.drawn(figures),
                 "dpi": self.run.settings.figures.dpi,
             },
@@ -210,7 +209,7 @@ class _Emitter:
             input=self.files.of_output(study, output),
             output=reported_tables(study, output),
             params={
-                "call": "qdrank.studies.tabulating:make_tables",
+                "call": "qdrank.studies.making:make_tables",
                 **self.files.shown(output),
                 "titles": {id_: output.title(id_) for id_ in output.shows},
             },

@@ -12,8 +12,7 @@ from typing import Any
 from snakemake.io import flag, is_flagged, local, report
 
 from qdrank.rankers import DENSE
-from qdrank.studies.steps import QUERY_FILES
-from qdrank.studies.study import Output, Study
+from qdrank.studies.study import QUERY_FILES, Output, Study
 from qdrank.workflow.captions import CAPTIONS
 from qdrank.workflow.run import ALL_STUDIES, WorkflowRun
 

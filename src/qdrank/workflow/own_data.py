@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar, Literal, Self, get_args
 from pydantic import AfterValidator, Field, field_validator, model_validator
 
 from qdrank.datasets.sources import SourceRule
-from qdrank.sections import PositiveInt, Section
+from qdrank.sections import PositiveInt, Section, key
 
 _HELD_BACK = (
     "train and test need vali, for choosing settings: hold every fifth training query back, "
@@ -20,20 +20,19 @@ _HELD_BACK = (
 class OwnData(Section):
     """What an entry of every kind may say."""
 
-    title: str = Field(default="", description="How the data set is called in tables and in the report.")
-    note: str = Field(default="", description="A sentence for the report, such as what the data may be compared with.")
-    queries_of: str = Field(
-        default="",
-        description="Another data set with the same queries: in averages over data sets the first of the configuration counts.",
+    title: str = key("", "How the data set is called in tables and in the report.")
+    note: str = key("", "A sentence for the report, such as what the data may be compared with.")
+    queries_of: str = key(
+        "", "Another data set with the same queries: in averages over data sets the first of the configuration counts."
     )
 
 
 class GivenData(OwnData):
     """What an entry of every kind but the simulated one may say."""
 
-    sources: SourceRule | None = Field(
-        default=None,
-        description="Which queries are of one source: {file: PATH}, a query and its source on each line; {blocks: 20}, so many "
+    sources: SourceRule | None = key(
+        None,
+        "Which queries are of one source: {file: PATH}, a query and its source on each line; {blocks: 20}, so many "
         "consecutive queries; {shared: 1}, queries with a common document of this grade. For folds: {by: source}.",
     )
 
@@ -41,23 +40,20 @@ class GivenData(OwnData):
 class FeatureFiles(GivenData):
     """Own data as LETOR text."""
 
-    kind: Literal["letor"] = Field(description="LETOR text: label qid:N 1:v 2:v ... #docid = X")
-    files: dict[str, str] = Field(
-        description="Part to file: S1 to S5, which rotate; train, vali, test; or all, cut into five by query. mirror:PATH "
-        "is a file in the mirror.",
+    kind: Literal["letor"] = key(..., "LETOR text: label qid:N 1:v 2:v ... #docid = X")
+    files: dict[str, str] = key(
+        ...,
+        "Part to file: S1 to S5, which rotate; train, vali, test; or all, cut into five by query. mirror:PATH is a "
+        "file in the mirror.",
         min_length=1,
     )
-    reference: PositiveInt = Field(description="Number of the feature that ranks like BM25 (1 is the first).")
-    names: str | list[str] | None = Field(
-        default=None,
-        description="Names of the features for tables and figures: a list, or a file with one name per line.",
+    reference: PositiveInt = key(..., "Number of the feature that ranks like BM25 (1 is the first).")
+    names: str | list[str] | None = key(
+        None, "Names of the features for tables and figures: a list, or a file with one name per line."
     )
-    max_label: PositiveInt = Field(default=4, le=62, description="Highest grade; a higher label is an error.")
-    sparse: bool | None = Field(
-        default=None,
-        description="Whether rows may leave features out (zero); null: unless the first row has all.",
-    )
-    missing_values: bool = Field(default=False, description="Whether NULL may mark a missing value.")
+    max_label: PositiveInt = key(4, "Highest grade; a higher label is an error.", le=62)
+    sparse: bool | None = key(None, "Whether rows may leave features out (zero); null: unless the first row has all.")
+    missing_values: bool = key(False, "Whether NULL may mark a missing value.")
 
     @field_validator("files")
     @classmethod
@@ -73,34 +69,26 @@ class FeatureFiles(GivenData):
 class RunFiles(GivenData):
     """Own data as the runs of search engines, with judgments."""
 
-    kind: Literal["runs"] = Field(
-        description="Runs and judgments in TREC's, BEIR's or JSON form; every run gives columns."
+    kind: Literal["runs"] = key(..., "Runs and judgments in TREC's, BEIR's or JSON form; every run gives columns.")
+    runs: str | list[str] = key(
+        ..., "File of the runs, several, or a folder of nothing else; all tags of a file are taken.", min_length=1
     )
-    runs: str | list[str] = Field(
-        description="File of the runs, several, or a folder of nothing else; all tags of a file are taken.",
-        min_length=1,
+    qrels: str | dict[Literal["train", "dev", "test"], str] = key(
+        ..., "File of the judgments, or one for each of train, dev and test: a fixed split.", min_length=1
     )
-    qrels: str | dict[Literal["train", "dev", "test"], str] = Field(
-        description="File of the judgments, or one for each of train, dev and test: a fixed split.", min_length=1
+    folds: Annotated[int, Field(ge=3, le=5)] | str = key(
+        5,
+        "Number of seeded parts; or a file with a query and its part on each line: S1 to S3 or more, which rotate, or "
+        "train, vali, test.",
     )
-    folds: Annotated[int, Field(ge=3, le=5)] | str = Field(
-        default=5,
-        description="Number of seeded parts; or a file with a query and its part on each line: S1 to S3 or more, which "
-        "rotate, or train, vali, test.",
+    queries: str | None = key(None, "Their texts: a file with a query and its text on each line, or queries.jsonl.")
+    vectors: str | None = key(
+        None, "Vectors of the queries: a file with a query and its numbers on each line. null: made of the documents."
     )
-    queries: str | None = Field(
-        default=None,
-        description="Their texts: a file with a query and its text on each line, or queries.jsonl.",
+    reference: str | None = key(
+        None, "Tag of the run that ranks like BM25; null: the run with the best MAP on training queries."
     )
-    vectors: str | None = Field(
-        default=None,
-        description="Vectors of the queries: a file with a query and its numbers on each line. null: made of the documents.",
-    )
-    reference: str | None = Field(
-        default=None,
-        description="Tag of the run that ranks like BM25; null: the run with the best MAP on training queries.",
-    )
-    max_label: PositiveInt = Field(default=4, le=62, description="Highest grade; a higher one is an error.")
+    max_label: PositiveInt = key(4, "Highest grade; a higher one is an error.", le=62)
 
     @model_validator(mode="after")
     def _whole_split(self) -> Self:
@@ -117,8 +105,8 @@ class RunFiles(GivenData):
 class TextCollection(GivenData):
     """Own data as a text collection in BEIR form."""
 
-    kind: Literal["beir"] = Field(description="corpus.jsonl, queries.jsonl and qrels/*.tsv in one folder.")
-    folder: str = Field(description="The folder with these files.")
+    kind: Literal["beir"] = key(..., "corpus.jsonl, queries.jsonl and qrels/*.tsv in one folder.")
+    folder: str = key(..., "The folder with these files.")
 
 
 def _known_encoding(name: str) -> str:
@@ -135,63 +123,60 @@ Encoding = Annotated[str, AfterValidator(_known_encoding)]
 class SmartCollection(GivenData):
     """Own data as a text collection in SMART form."""
 
-    kind: Literal["smart"] = Field(description="SMART form, as CACM has it: .I, .T, .W in documents and queries.")
-    documents: str | list[str] = Field(description="File of the documents, or several; plain, gz or xz.", min_length=1)
-    queries: str = Field(description="File of the queries.", min_length=1)
-    qrels: str = Field(description="File of the judgments.", min_length=1)
-    judgments: Literal["auto", "listed", "graded", "rows", "trec", "cranfield"] = Field(
-        default="auto",
-        description="Form of the judgments: listed (query document, each relevant), graded (query document grade), rows "
-        "(query and all its relevant documents), trec (query 0 document grade), cranfield (query document code, 1 is "
-        "best); auto tells them apart.",
+    kind: Literal["smart"] = key(..., "SMART form, as CACM has it: .I, .T, .W in documents and queries.")
+    documents: str | list[str] = key(..., "File of the documents, or several; plain, gz or xz.", min_length=1)
+    queries: str = key(..., "File of the queries.", min_length=1)
+    qrels: str = key(..., "File of the judgments.", min_length=1)
+    judgments: Literal["auto", "listed", "graded", "rows", "trec", "cranfield"] = key(
+        "auto",
+        "Form of the judgments: listed (query document, each relevant), graded (query document grade), rows (query "
+        "and all its relevant documents), trec (query 0 document grade), cranfield (query document code, 1 is best); "
+        "auto tells them apart.",
     )
-    queries_by: Literal["id", "position"] = Field(
-        default="id", description="Whether judgments name a query by its .I or by its position in the file."
+    queries_by: Literal["id", "position"] = key(
+        "id", "Whether judgments name a query by its .I or by its position in the file."
     )
-    title_in_text: bool = Field(default=False, description="Whether .W repeats the title at its beginning.")
-    encoding: Encoding = Field(default="utf-8", description="Encoding of documents and queries, such as latin-1.")
+    title_in_text: bool = key(False, "Whether .W repeats the title at its beginning.")
+    encoding: Encoding = key("utf-8", "Encoding of documents and queries, such as latin-1.")
 
 
 class TrecCollection(GivenData):
     """Own data as a text collection in TREC form."""
 
     RENAMED: ClassVar = {"parts": "topic_fields"}
-    kind: Literal["trec"] = Field(description="TREC form: <DOC> and <top> elements, qrels.")
-    documents: str | list[str] = Field(
-        description="File of the documents, several, or a folder of nothing else; plain, gz or xz.", min_length=1
+    kind: Literal["trec"] = key(..., "TREC form: <DOC> and <top> elements, qrels.")
+    documents: str | list[str] = key(
+        ..., "File of the documents, several, or a folder of nothing else; plain, gz or xz.", min_length=1
     )
-    topics: str = Field(description="File of the queries.", min_length=1)
-    qrels: str | dict[Literal["train", "dev", "test"], str] = Field(
-        description="File of the judgments, or one for each of train, dev and test (then set text.folds: split).",
-        min_length=1,
+    topics: str = key(..., "File of the queries.", min_length=1)
+    qrels: str | dict[Literal["train", "dev", "test"], str] = key(
+        ..., "File of the judgments, or one for each of train, dev and test (then set text.folds: split).", min_length=1
     )
-    topic_fields: list[Literal["title", "desc", "narr"]] = Field(
-        default=["title"], min_length=1, description="Fields of a topic that make its text."
+    topic_fields: list[Literal["title", "desc", "narr"]] = key(
+        ["title"], "Fields of a topic that make its text.", min_length=1
     )
-    encoding: Encoding = Field(default="utf-8", description="Encoding of documents and topics, such as latin-1.")
+    encoding: Encoding = key("utf-8", "Encoding of documents and topics, such as latin-1.")
 
 
 class IrDatasetsCollection(GivenData):
     """Own data as a collection that ir_datasets knows."""
 
-    kind: Literal["irds"] = Field(
-        description="A collection of ir_datasets by its id; needs the extra: pip install 'qdrank[irds]'."
+    kind: Literal["irds"] = key(
+        ..., "A collection of ir_datasets by its id; needs the extra: pip install 'qdrank[irds]'."
     )
-    id: str = Field(
-        description="Such as beir/nfcorpus, with its splits where it has any (then set text.folds: split).",
-        min_length=1,
+    id: str = key(
+        ..., "Such as beir/nfcorpus, with its splits where it has any (then set text.folds: split).", min_length=1
     )
-    home: str | None = Field(
-        default=None,
-        description="The library's folder; null: IR_DATASETS_HOME, else ~/.ir_datasets. It downloads what is not there.",
+    home: str | None = key(
+        None, "The library's folder; null: IR_DATASETS_HOME, else ~/.ir_datasets. It downloads what is not there."
     )
 
 
 class SimulatedVariant(OwnData):
     """A simulated data set with some settings changed, for further seeds and negative controls."""
 
-    kind: Literal["simulated"] = Field(description="A variant of a simulated data set.")
-    like: Literal["sim1", "sim2", "simweb", "affine", "two-runs"] = Field(description="The data set that it varies.")
+    kind: Literal["simulated"] = key(..., "A variant of a simulated data set.")
+    like: Literal["sim1", "sim2", "simweb", "affine", "two-runs"] = key(..., "The data set that it varies.")
     settings: dict[str, int | float | bool | list[int]] = Field(
         default_factory=dict, description="Settings of the generator that differ, such as seed: 2 or locality: 0."
     )

@@ -1,6 +1,7 @@
-"""What Geng 2008's claims declare: both QCs, equal budgets, families."""
+"""What Geng 2008's claims declare, and what they are decided by, from a sweep whose values are known."""
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 
@@ -9,9 +10,8 @@ from qdrank.evaluation.declared import CONTROL, FINDING, Rules
 from qdrank.evaluation.values import Values
 from qdrank.studies.geng2008 import STUDY
 from qdrank.studies.geng2008.claims import budget_text, budgets, declare
-from qdrank.studies.geng2008.methods import KNN, TREES, run
-from qdrank.studies.geng2008.observations import decide_across, locality_observations
-from qdrank.studies.geng2008.tables import classes_table
+from qdrank.studies.geng2008.methods import KNN, MEASURE, TREES, run
+from qdrank.studies.geng2008.tables import along_k, curve, decide_across, locality_observations, observations
 from qdrank.workflow.config import WholeSettings
 
 
@@ -56,24 +56,6 @@ def test_what_is_compared_is_run():
     assert methods <= set(run(WholeSettings().geng))
 
 
-def test_the_classifier_of_words_and_that_of_documents_are_both_told():
-    n = 8
-    kinds = np.array(["a", "b"] * 4, dtype=object)
-    table = pa.table(
-        {
-            "query_id": [f"q{i}" for i in range(n)],
-            "role": ["test"] * n,
-            "class": kinds,
-            "guess": ["a"] * n,
-            "guess_documents": kinds,
-            "origin": ["types known in the data"] * n,
-        }
-    )
-    words, documents = classes_table({"fold1": table}).to_dict("records")
-    assert (words["QC sees"], words["accuracy"]) == ("the query", 0.5)
-    assert (documents["QC sees"], documents["accuracy"]) == ("its top documents", 1.0)
-
-
 def test_locality_is_judged_on_all_folds(world_fold):
     queries, nearest, classes = world_fold
     one = locality_observations({"fold1": (queries, nearest, classes)})
@@ -114,3 +96,93 @@ def test_the_larger_set_is_compared_with_the_rules_of_the_study(seeds, analysis)
     rows = decide_across(declare(options()), members_of, {"sim1": "w", "sim2": "w"}).to_pylist()
     assert {(row["verdict"], row["analysis"]) for row in rows} == {("holds", analysis)}
     assert Rules().seeds == 10
+
+
+SIZES = {"fold1": 100, "fold2": 200}
+SINGLE = 0.5
+
+
+def value(share):
+    """Highest in the middle, Single's at the end."""
+    return SINGLE + 0.1 * share * (1 - share)
+
+
+def rows(shares):
+    for fold, m in SIZES.items():
+        for role in ("vali", "test"):
+            for query in (f"{fold}-a", f"{fold}-b"):
+                head = {"fold": fold, "role": role, "query_id": query}
+                yield head | {"method": "single", "x": m, MEASURE: SINGLE, "gamma": np.nan}
+                for method in KNN:
+                    for share in shares:
+                        swept = {"x": round(share * m), MEASURE: value(share), "gamma": 1 - share}
+                        yield head | {"method": method} | swept
+
+
+def inputs(sweep):
+    bound = pd.DataFrame({"query_id": ["fold1-a"], "fold": ["fold1"], "bound": [1.0], "observed": [0.5]})
+    return pd.DataFrame(sweep), bound
+
+
+def found(shares):
+    return observations(*inputs(list(rows(shares))))
+
+
+@pytest.mark.parametrize("shares", [(0.1, 0.27, 0.5, 1.0), (0.1, 0.27, 0.5)])
+def test_shares_are_of_all_training_queries(shares):
+    own = curve(along_k(pd.DataFrame(rows(shares))), "knn-online", MEASURE)
+    np.testing.assert_allclose(own.columns.get_level_values("share").tolist(), shares)
+
+
+@pytest.mark.parametrize("shares", [(0.1, 0.27, 0.5, 1.0), (0.1, 0.27, 0.5)])
+def test_the_curve_ends_with_single_however_far_it_was_taken(shares):
+    contrasts = found(shares)["curve knn-online"]
+    np.testing.assert_allclose(contrasts["fall"].value, value(0.5) - SINGLE)
+    np.testing.assert_allclose(contrasts["rise"].value, value(0.5) - value(0.1))
+
+
+def test_a_curve_that_stops_short_says_nothing_of_its_end():
+    whole, short = found((0.1, 0.27, 0.5, 1.0)), found((0.1, 0.27, 0.5))
+    assert set(whole) - set(short) == {"k = m", "gamma to 0 knn-offline1", "gamma to 0 knn-offline2"}
+    assert (whole["k = m"]["difference"].value == 0).all()
+    np.testing.assert_allclose(whole["gamma knn-offline1"]["value"].value, 0.73)
+
+
+def test_change_ratios_are_known_by_the_mean_number_of_neighbours():
+    by_k = found((0.1, 0.27, 0.5))["gammas knn-offline2"]
+    assert list(by_k) == ["15", "40", "75"]
+    np.testing.assert_allclose(by_k["75"].value, 0.5)
+
+
+def test_a_curve_without_the_papers_k_says_nothing_of_it():
+    lost = set(found((0.1, 0.27, 0.5))) - set(found((0.1, 0.5)))
+    assert lost == {
+        *(f"{method} - single, as the paper" for method in KNN),
+        "gamma knn-offline1",
+        "gamma knn-offline2",
+        "gamma order",
+    }
+
+
+def test_the_best_k_is_found_in_each_fold_and_never_on_test_queries():
+    sweep = list(rows((0.1, 0.5, 0.9)))
+    for row in sweep:
+        if row["role"] == "vali" and row["method"] == "knn-online":
+            best = 0.5 if row["fold"] == "fold1" else 0.9
+            row[MEASURE] = 1.0 if row["x"] == round(best * SIZES[row["fold"]]) else 0.0
+    contrasts = observations(*inputs(sweep))["curve knn-online"]
+    rise = dict(zip(contrasts["rise"].query_id, contrasts["rise"].value[:, 0], strict=True))
+    assert rise["fold1-a"] == pytest.approx(value(0.5) - value(0.1))
+    assert rise["fold2-a"] == pytest.approx(value(0.9) - value(0.1))
+
+
+def test_without_validation_queries_there_is_no_claim_about_the_curve():
+    sweep = [row for row in rows((0.1, 0.5, 1.0)) if row["role"] == "test"]
+    found = observations(*inputs(sweep))
+    assert not [name for name in found if name.startswith(("curve", "flat"))]
+    assert "k = m" in found
+
+
+def test_values_carry_their_query_and_fold():
+    contrast = found((0.1, 0.27, 0.5, 1.0))["knn-online - single, as the paper"]["difference"]
+    assert dict(zip(contrast.query_id, contrast.fold, strict=True)) == {f"{f}-{q}": f for f in SIZES for q in "ab"}

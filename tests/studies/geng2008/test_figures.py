@@ -7,16 +7,14 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from qdrank.evaluation.intervals import column_intervals
-from qdrank.figures.method_tables import comparisons_table, folds_table, methods_table
+from qdrank.evaluation.intervals import bootstrap_interval, column_intervals
 from qdrank.figures.style import save_figure
 from qdrank.store import read, table_of, write
 from qdrank.store.tables import list_column
 from qdrank.studies.geng2008 import figures
-from qdrank.studies.geng2008.methods import BY_NAME, MEASURE, PAPER
-from qdrank.studies.geng2008.observations import along_k, curve
+from qdrank.studies.geng2008.methods import PAPER
 from qdrank.studies.geng2008.query_classes import CLASSES_SHAPE, K_MEANS, NO_CLASSIFIER
-from qdrank.studies.geng2008.tables import classes_table, variants_table
+from qdrank.studies.geng2008.tables import along_k, classes_table, curve, variants_table
 from qdrank.studies.making import Inputs, Shown
 
 INTERVAL = {"level": 0.95, "resamples": 200, "seed": 1}
@@ -186,34 +184,11 @@ def test_a_curve_puts_folds_together():
 
 
 def test_many_intervals_agree_with_the_single_one():
-    from qdrank.evaluation.intervals import bootstrap_interval
-
     values = np.random.default_rng(6).random((80, 3))
     low, high = column_intervals(values, level=0.95, resamples=4000, seed=1)
     one = bootstrap_interval(values[:, 1], seed=2, resamples=4000, method="percentile")
     assert low[1] == pytest.approx(one.low, abs=0.005)
     assert high[1] == pytest.approx(one.high, abs=0.005)
-
-
-def test_tables_of_methods_folds_and_tests():
-    measures = made_measures()
-    choices = pd.DataFrame(
-        [
-            {"fold": "fold1", "method": "single", "setting": "k=9 lambda=0.1", "chosen": True},
-            {"fold": "fold1", "method": "single", "setting": "k=9 lambda=1", "chosen": False},
-        ]
-    )
-    values, labels = measures.to_pandas(), {name: method.label for name, method in BY_NAME.items()}
-    table = methods_table(values, labels, [MEASURE], choices, against=["single"], by=MEASURE, interval=INTERVAL)
-    methods = {r["method"]: r for r in table.to_dict("records")}
-    assert methods["QC"]["difference from Single"] == pytest.approx(0.01)
-    assert methods["Single"]["settings by fold"] == "k=9 lambda=0.1"
-    folds = folds_table(values, labels, [MEASURE]).to_dict("records")
-    assert folds[0]["mean of folds"] == pytest.approx((folds[0]["fold1"] + folds[0]["fold2"]) / 2)
-    pairs = [(a, b) for b in ("single", "qc") for a in ("knn-online", "knn-offline1")]
-    tests = comparisons_table(values, pairs, labels, MEASURE, INTERVAL).to_dict("records")
-    assert len(tests) == 4
-    assert all(r["p (Holm)"] >= r["p (t test)"] for r in tests)
 
 
 def test_classes_without_a_classifier_have_no_f1():
@@ -227,6 +202,7 @@ def test_classes_without_a_classifier_have_no_f1():
     assert found[0]["accuracy"] == 0.5
     assert found[0]["F1"] == pytest.approx(1 / 3)
     assert [row["F1"] is None for row in found] == [False, False, True, False]
+    assert [row["QC sees"] for row in found[:2]] == ["the query", "its top documents"]
 
 
 def test_variants_are_compared_with_knn_online():

@@ -7,9 +7,8 @@ import pyarrow as pa
 import pytest
 
 from qdrank.datasets.folds import assign_parts
-from qdrank.datasets.runs.joined import judged_runs
-from qdrank.datasets.runs.model import Run, run_ranks
-from qdrank.datasets.simulated.known import two_runs
+from qdrank.datasets.runs.run import Run, judged_runs, run_ranks
+from qdrank.datasets.simulated.features import two_runs
 from qdrank.evaluation.deciding import decide
 from qdrank.evaluation.declared import CHECK, HOLDS
 from qdrank.evaluation.measuring import measures_table
@@ -26,7 +25,15 @@ from qdrank.store import write
 from qdrank.studies import stored_kinds
 from qdrank.studies.hybrid import STUDY, figures, tables
 from qdrank.studies.hybrid.claims import declare
-from qdrank.studies.hybrid.fold import checks_table, measure_learning, measure_runs, measure_weights, oracles_of, views
+from qdrank.studies.hybrid.fold import (
+    Options,
+    checks_table,
+    measure_learning,
+    measure_runs,
+    measure_weights,
+    oracles_of,
+    views,
+)
 from qdrank.studies.hybrid.methods import (
     ALL,
     CHOSEN,
@@ -42,8 +49,8 @@ from qdrank.studies.hybrid.methods import (
     PREDICTED_TREES,
     TREES_QUERIES,
 )
-from qdrank.studies.hybrid.options import Options
 from qdrank.studies.hybrid.oracle import Oracles, distance, first_documents, matched_size, measure_oracles
+from qdrank.studies.hybrid.oracle_kernels import BY_RANK, SHARE, distances, first_places, matched_sizes
 from qdrank.studies.hybrid.settings import Hybrid
 from qdrank.studies.lin2011.settings import Lin
 from qdrank.studies.making import Inputs, Shown
@@ -243,3 +250,55 @@ def test_a_size_is_found_for_every_distance():
 def test_the_observations_of_one_fold_name_each_query_once(observed):
     parts = observed["gain"]["difference"]
     assert (len(set(parts.query_id.tolist())), parts.value.shape) == (100, (100, REFITS))
+
+
+DEPTH = 4
+WEIGHT = np.array([0.4, 0.3, 0.2, 0.1])
+
+
+def scores(seed, n=20, places=9):
+    """Rankings with ties and with documents that do not exist, at least as many existing ones as are looked at."""
+    rng = np.random.default_rng(seed)
+    made = rng.integers(0, 5, size=(n, places)).astype(np.float64)
+    made[:, DEPTH:][rng.random((n, places - DEPTH)) < 0.3] = -np.inf
+    return made
+
+
+def by_sets(a, b, kind):
+    """Distance of two lists: one minus their overlap, at every depth or at the last."""
+    shares = [len(set(a[:d]) & set(b[:d])) / d for d in range(1, len(a) + 1)]
+    return 1 - (shares[-1] if kind == SHARE else float(WEIGHT @ shares))
+
+
+def first_of(row):
+    return sorted(range(len(row)), key=lambda i: (-row[i], i))[:DEPTH]
+
+
+def test_first_places_are_those_of_a_stable_sort():
+    made = scores(0)
+    np.testing.assert_array_equal(first_places(made, DEPTH), [first_of(row) for row in made])
+
+
+@pytest.mark.parametrize("kind", [BY_RANK, SHARE])
+def test_distances_are_those_of_sets(kind):
+    a, b = first_places(scores(1), DEPTH), first_places(scores(2), DEPTH)
+    expected = [by_sets(x.tolist(), y.tolist(), kind) for x, y in zip(a, b, strict=True)]
+    np.testing.assert_allclose(distances(a, b, kind, WEIGHT), expected, atol=1e-15)
+    np.testing.assert_allclose(distances(a, a, kind, WEIGHT), 0, atol=1e-15)
+
+
+@pytest.mark.parametrize("kind", [BY_RANK, SHARE])
+def test_a_matched_size_is_where_the_distance_passes_what_is_wanted(kind):
+    rng = np.random.default_rng(3)
+    base, change = rng.normal(size=(12, 9)), rng.normal(size=(12, 9))
+    wanted, widest, steps = rng.uniform(0.1, 0.6, size=12), 8.0, 12
+    sizes = matched_sizes(base, change, first_places(base, DEPTH), wanted, kind, WEIGHT, widest, steps)
+    half = widest / 2**steps
+    for q, size in enumerate(sizes.tolist()):
+        start = first_of(base[q])
+        below, above = (
+            by_sets(start, first_of(base[q] + 2.0**at * change[q]), kind) for at in (size - half, size + half)
+        )
+        assert below <= wanted[q] or size == pytest.approx(-widest + half)
+        assert above > wanted[q] or size == pytest.approx(widest - half)
+    assert len(set(sizes.tolist())) > 6

@@ -11,7 +11,7 @@ from qdrank.datasets.judged import Judged
 from qdrank.measures.compute import average_precision, measure
 from qdrank.measures.matrix_kernels import ap_matrix
 from qdrank.studies.lin2011.fold import Role
-from qdrank.studies.lin2011.scores import combined, distributions, divergences, kl, per_document, scaled
+from qdrank.studies.lin2011.weights import combined, distributions, divergences, kl, per_document, scaled
 
 RNG = np.random.default_rng(0)
 OFFSETS = np.array([0, 4, 5, 11])

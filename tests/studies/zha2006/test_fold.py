@@ -16,8 +16,7 @@ from qdrank.learners.choose import fit_seed
 from qdrank.measures.compute import measure
 from qdrank.rankers.served import read_ranker
 from qdrank.store import read, write
-from qdrank.studies.zha2006.data import dcg, resolved, target_values
-from qdrank.studies.zha2006.fits import setting_of, values_of_trees
+from qdrank.studies.zha2006.fits import dcg, resolved, setting_of, target_values, values_of_trees
 from qdrank.studies.zha2006.fold import cells_table, maps_table
 from qdrank.studies.zha2006.methods import (
     FITTED_KINDS,

@@ -17,8 +17,8 @@ from qdrank.studies.zha2006 import STUDY, figures
 from qdrank.studies.zha2006 import tables as made
 from qdrank.studies.zha2006.claims import declare
 from qdrank.studies.zha2006.methods import refit_kind
-from qdrank.studies.zha2006.observations import _halves, deviation, gather, measured
 from qdrank.studies.zha2006.settings import Zha
+from qdrank.studies.zha2006.tables import _halves, deviation, gather, measured
 
 BUDGET = {
     "lam_alpha": [1, 10],

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from qdrank.datasets.judged import Judged
-from qdrank.datasets.simulated.known import simulate_affine
+from qdrank.datasets.simulated.features import simulate_affine
 from qdrank.figures.numbers import where
 from qdrank.rankers.documents import fold_documents
 from qdrank.store.schemas import shape_of
@@ -15,7 +15,7 @@ from qdrank.studies.running import View
 from qdrank.studies.zha2006.fits import Fitter
 from qdrank.studies.zha2006.fold import cells_table, fold_run, maps_table, objectives_table
 from qdrank.studies.zha2006.methods import Options
-from qdrank.studies.zha2006.observations import in_cell
+from qdrank.studies.zha2006.tables import in_cell
 
 OPTIONS = Options(
     targets="grades",

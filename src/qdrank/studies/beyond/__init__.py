@@ -6,8 +6,7 @@ from typing import Any
 
 from qdrank.studies.beyond.methods import FORMS, METHODS, RETRIEVAL_MEASURES, SINGLE
 from qdrank.studies.beyond.methods import run as methods_run
-from qdrank.studies.steps import QUERY_FILES, Step, further_fits, scores_and_rankers
-from qdrank.studies.study import Output, Study
+from qdrank.studies.study import QUERY_FILES, Output, Step, Study, further_fits, scores_and_rankers
 
 _ROOM = "qdrank.studies.beyond"
 
@@ -105,13 +104,11 @@ STUDY = Study(
             _VALUES,
             said="The primary comparison: the last row against Single and LambdaMART.",
             claims=("gain", "local weights", "all neighbours"),
-            captions={
-                "beyond-ladder": "MAP of every ranker on the test queries (left), and its paired differences from "
-                "Single and LambdaMART with bootstrap intervals (right). All choose among equally many settings on "
-                "validation. The last row is the query-dependent ranker that validation chose in each fold; its "
-                "comparison with Single and LambdaMART is the primary one. All others are exploratory, and a gain "
-                "here does not show that the query matters: the controls do.",
-            },
+            caption="MAP of every ranker on the test queries (left), and its paired differences from Single and "
+            "LambdaMART with bootstrap intervals (right). All choose among equally many settings on validation. The "
+            "last row is the query-dependent ranker that validation chose in each fold; its comparison with Single "
+            "and LambdaMART is the primary one. All others are exploratory, and a gain here does not show that the "
+            "query matters: the controls do.",
         ),
         Output(
             f"{_ROOM}.figures:draw_controls",
@@ -119,13 +116,10 @@ STUDY = Study(
             _VALUES,
             said="Query-dependence helps only where a ranker beats its control, which knows nothing of the query.",
             claims=("control", "evidence*", "neighbours - random", "vectors - others", "gate", "leak"),
-            captions={
-                "beyond-controls": "What each query-dependent ranker gains on its own control on the test queries "
-                "(left). A control is the same ranker, tuned in the same way, without what it knows of the query: "
-                "random neighbours, the vectors of other queries, the document's prior for the judgments of similar "
-                "queries, fixed weights for a gate. Right: judgments of similar queries against the prior, "
-                "near-duplicate queries left out of both.",
-            },
+            caption="What each query-dependent ranker gains on its own control on the test queries (left). A control "
+            "is the same ranker, tuned in the same way, without what it knows of the query: random neighbours, the "
+            "vectors of other queries, the document's prior for the judgments of similar queries, fixed weights for a "
+            "gate. Right: judgments of similar queries against the prior, near-duplicate queries left out of both.",
         ),
         Output(
             f"{_ROOM}.figures:draw_retrieval",
@@ -134,13 +128,11 @@ STUDY = Study(
             said="Past queries help retrieval where a mix with them beats the mix of text, and its control does not.",
             claims=("expansion*", "similar queries*", "closed collection", "learned*"),
             searched_only=("all",),
-            captions={
-                "beyond-gains": "What past queries add to retrieval: difference in MAP on the test queries from the "
-                "best mix of BM25, RM3 and LSA, with intervals (left). Green: LambdaMART, which ranks the best 100 "
-                "documents of the mix again. Grey: controls, with judgments of other past queries, the similar "
-                "queries of another query, or the documents of other queries pushed down. Right: the same when past "
-                "queries at least as similar as the axis says are hidden.",
-            },
+            caption="What past queries add to retrieval: difference in MAP on the test queries from the best mix of "
+            "BM25, RM3 and LSA, with intervals (left). Green: LambdaMART, which ranks the best 100 documents of the "
+            "mix again. Grey: controls, with judgments of other past queries, the similar queries of another query, "
+            "or the documents of other queries pushed down. Right: the same when past queries at least as similar as "
+            "the axis says are hidden.",
         ),
     ),
     tables=(
@@ -152,12 +144,8 @@ STUDY = Study(
                 "beyond-tests": "exploratory comparisons",
                 "beyond-documents": "recurrence of documents",
             },
-            {
-                **_VALUES,
-                "choices": "{fold}/choices/beyond.parquet",
-                "recurrence": "{fold}/beyond/recurrence.parquet",
-            },
-            captions={
+            {**_VALUES, "choices": "{fold}/choices/beyond.parquet", "recurrence": "{fold}/beyond/recurrence.parquet"},
+            caption={
                 "beyond-methods": "All rankers on the test queries: MAP, NDCG and precision, differences in MAP from "
                 "Single and LambdaMART with bootstrap intervals, and the settings that validation chose in each fold.",
                 "beyond-primary": "The primary comparison, declared before the numbers: the query-dependent ranker "
@@ -183,7 +171,7 @@ STUDY = Study(
             },
             {**_RETRIEVED, **_TRIED},
             searched_only=(*_RETRIEVED, *_TRIED),
-            captions={
+            caption={
                 "beyond-retrieval": "Retrieval from the whole collection, 1,000 documents deep: each method on the "
                 "test queries, its difference from the best mix of text alone with bootstrap intervals, and the "
                 "settings chosen on past queries, each asked without itself.",
@@ -202,12 +190,10 @@ STUDY = Study(
         {"beyond-claims": "claims"},
         {**_VALUES, **_RETRIEVED, "checks": "{fold}/beyond/checks.parquet"},
         searched_only=tuple(_RETRIEVED),
-        captions={
-            "beyond-claims": "When query-dependent ranking helps: what was expected, when it holds and when it fails "
-            "(written before the numbers), the measured effect with its interval, and the verdict. That "
-            "query-dependence helps is said only where both findings hold: the chosen ranker beats Single and "
-            "LambdaMART, and it beats its own control. All controls are exploratory and corrected together.",
-        },
+        caption="When query-dependent ranking helps: what was expected, when it holds and when it fails (written "
+        "before the numbers), the measured effect with its interval, and the verdict. That query-dependence helps is "
+        "said only where both findings hold: the chosen ranker beats Single and LambdaMART, and it beats its own "
+        "control. All controls are exploratory and corrected together.",
     ),
     claims=f"{_ROOM}.claims:declare",
     main="control",

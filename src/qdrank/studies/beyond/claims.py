@@ -115,10 +115,8 @@ def _ladder(each: str, near: Sequence[float]) -> Iterator[Claim]:
     text = "near queries are better to learn from than random ones"
     above = "above the same ranker with random neighbours or vectors of other queries"
     yield explores("neighbours - random", text, _over_controls(*_LOCAL[:3]), expected=above)
-    text, above = (
-        "the query's own vector helps the bilinear ranker and LambdaMART",
-        "above the same ranker with the vectors of other queries",
-    )
+    text = "the query's own vector helps the bilinear ranker and LambdaMART"
+    above = "above the same ranker with the vectors of other queries"
     yield explores("vectors - others", text, _over_controls("beyond-bilinear", "beyond-trees-queries"), expected=above)
     gates = {"against the fixed mixture": (GATED, FIXED), "against a gate with other vectors": (GATED, OTHER_GATE)}
     above = "above the fixed mixture, and above a gate that sees the vectors of other queries"
@@ -141,10 +139,8 @@ def _retrieval(past: str, near: Sequence[float]) -> Iterator[Claim]:
     text = "it matters which past query a document answered"
     above = "above the same mix with the judgments of past queries given to other past queries"
     yield same_choice("expansion - permuted", text, (RECOMMENDED, "permuted"), expected=above)
-    text, above = (
-        "expansion says more than how often a document was relevant",
-        "above text mixed with the prior, in two columns as well",
-    )
+    text = "expansion says more than how often a document was relevant"
+    above = "above text mixed with the prior, in two columns as well"
     yield controls("expansion - prior", text, (RECOMMENDED, "prior-mix"), expected=above)
     yield _controls(
         "expansion, no near-duplicates",
@@ -168,10 +164,8 @@ def _learned() -> Iterator[Claim]:
     learns = partial(_learns, budget=each)
     text = "LambdaMART that ranks the best 100 documents again, never falling with judgments, beats the recommended mix"
     yield learns("learned", text, ("learned-monotone", RECOMMENDED), expected="above text mixed with expansion")
-    text, above = (
-        "judgments of similar queries add to LambdaMART on text and expansion",
-        "above the same trees without columns of judgments",
-    )
+    text = "judgments of similar queries add to LambdaMART on text and expansion"
+    above = "above the same trees without columns of judgments"
     yield learns("learned from judgments", text, ("learned-monotone", "learned-past"), expected=above)
     yield learns(
         "learned, never judged",
@@ -184,10 +178,8 @@ def _learned() -> Iterator[Claim]:
 
 
 def _checks() -> Iterator[Claim]:
-    text, none = (
-        "no judgment of a training query reaches the evidence of its own documents",
-        "no difference when the query's own grades are permuted",
-    )
+    text = "no judgment of a training query reaches the evidence of its own documents"
+    none = "no difference when the query's own grades are permuted"
     yield _check("leak", text, expected=none, measure="largest difference of a column")
     text, weights = "a local ranker with all training queries is Single", "largest difference of a weight"
     yield _check("all neighbours", text, expected="the same weights", margin=_ROUNDING, measure=weights)

@@ -16,11 +16,11 @@ from qdrank.figures.palette import BLACK, COLOURS, MARKERS
 from qdrank.figures.pictures import around_mean, forests, legend, lines
 from qdrank.figures.style import label_axes, new_figure, say_instead
 from qdrank.layout import FloatArray
-from qdrank.queries.artifacts import load_neighbours, load_queries
+from qdrank.queries.recipe import load_neighbours, load_queries
 from qdrank.queries.vectors import principal_plane
 from qdrank.studies.geng2008.methods import BY_NAME, KNN, MEASURE, OFFLINE, PAPER, controls
-from qdrank.studies.geng2008.observations import along_k
 from qdrank.studies.geng2008.query_classes import CLASSES_SHAPE, K_MEANS, type_share
+from qdrank.studies.geng2008.tables import along_k
 from qdrank.studies.making import Inputs, Shown
 
 #: Differences below the precision of training are drawn at this value, so that they do not stretch the axes.
@@ -123,10 +123,8 @@ def draw_ratios(inputs: Inputs, shown: Shown) -> tuple[Any, pd.DataFrame]:
 def draw_bound(inputs: Inputs, shown: Shown) -> tuple[Any, pd.DataFrame]:
     """Draw observed differences of loss against the bound, for each test query and k, and the mean of both against k."""
     bound = inputs.frame("bounds", "figure")
-    title, rows = (
-        f"{shown.title}: stability of the offline methods",
-        bound[np.isfinite(bound["bound"]) & (bound["bound"] > 0)],
-    )
+    title = f"{shown.title}: stability of the offline methods"
+    rows = bound[np.isfinite(bound["bound"]) & (bound["bound"] > 0)]
     if rows.empty:
         return say_instead(title, "Every change ratio is 0: the offline methods use KNN Online's models."), bound
     figure, (left, right) = new_figure(1, 2, height=3.6)
@@ -152,10 +150,8 @@ def draw_bound(inputs: Inputs, shown: Shown) -> tuple[Any, pd.DataFrame]:
 
 def _draw_diagonal(axes: Any, bound: pd.Series, observed: pd.Series) -> None:
     """The line on which bound and observation are equal, and axes that fit the points and reach it."""
-    x, y = (
-        (bound.min() / 2, 2 * bound.max()),
-        (min(observed.min(), bound.min()) / 2, 2 * max(bound.max(), observed.max())),
-    )
+    x = (bound.min() / 2, 2 * bound.max())
+    y = (min(observed.min(), bound.min()) / 2, 2 * max(bound.max(), observed.max()))
     axes.plot(x, x, color="black", linestyle="--", linewidth=0.8, label="equal")
     axes.set(xscale="log", yscale="log", xlim=x, ylim=y)
     # By default Matplotlib labels every minor tick of a narrow axis, and the labels overlap.

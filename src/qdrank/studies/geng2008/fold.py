@@ -17,10 +17,9 @@ from qdrank.layout import FloatArray, IntArray, rows_of
 from qdrank.learners.choose import ValidationQueries, choice_rows, choose, fit_seed
 from qdrank.learners.parameters import most_regularised_first
 from qdrank.measures.compute import measure as measure_of
-from qdrank.queries.artifacts import Queries, load_neighbours, load_queries
 from qdrank.queries.graph import load_metric
 from qdrank.queries.metrics import Euclidean
-from qdrank.queries.recipe import Recipe, load_document_vectors
+from qdrank.queries.recipe import Queries, Recipe, load_document_vectors, load_neighbours, load_queries
 from qdrank.queries.sizes import Setting
 from qdrank.rankers.base import QueryRanker
 from qdrank.rankers.documents import FeatureScale, FoldDocuments, load_fold, one_model_scores, query_scores
@@ -218,10 +217,8 @@ def write_fold(
     log: Callable[[str], object],
 ) -> FoldRun:
     """Write the local models of all shards in one table; then choices, scores, rankers, and values along k."""
-    points, documents = (
-        load_queries(files["queries"]),
-        load_fold(files["judged"], fold, scale, columns=["doc_id", "features"]),
-    )
+    points = load_queries(files["queries"])
+    documents = load_fold(files["judged"], fold, scale, columns=["doc_id", "features"])
     _, guessers = guess_classes(points, read(files["topics"], "topics"), seed=seed, starts=starts, tol=tol)
     models = FoldModels(
         documents=documents,

@@ -33,13 +33,7 @@ METHODS = (
     _linear("knn-equal", "KNN Online, equal query weights", SKY, MARKERS[0], models="equal"),
     _linear("knn-random", "random queries for neighbours", ORANGE, MARKERS[5], ":", models="random", refitted=True),
     Method("lambdamart", "LambdaMART", GREEN, MARKERS[6], refitted=True),
-    Method(
-        "lambdamart-vectors",
-        "LambdaMART with query vectors",
-        ORANGE,
-        MARKERS[6],
-        refitted=True,
-    ),
+    Method("lambdamart-vectors", "LambdaMART with query vectors", ORANGE, MARKERS[6], refitted=True),
 )
 #: The paper's measure; its mean over the ranks chooses settings and compares methods.
 MEASURE = "mean_ndcg/geng"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from qdrank.studies.geng2008.methods import TREES, scored
-from qdrank.studies.steps import QUERY_FILES, Step, further_fits, scores_and_rankers
+from qdrank.studies.study import QUERY_FILES, Step, further_fits, scores_and_rankers
 
 _ROOM = "qdrank.studies.geng2008"
 _JUDGED = {"judged": "judged.parquet"}

@@ -6,8 +6,7 @@ from typing import Any
 
 from qdrank.rankers.methods import CLASSIC
 from qdrank.studies.hoi2008.methods import METHODS, STACKED_METHODS, ensembles, run, stacked
-from qdrank.studies.steps import Step, further_fits, scores_and_rankers
-from qdrank.studies.study import Output, Study
+from qdrank.studies.study import Output, Step, Study, further_fits, scores_and_rankers
 
 _ROOM = "qdrank.studies.hoi2008"
 _JUDGED = {"judged": "judged.parquet"}
@@ -101,12 +100,10 @@ STUDY = Study(
                 "structure*",
                 "tuned*",
             ),
-            captions={
-                "hoi-fig1": "MAP of all methods on the test queries with bootstrap intervals (left), and the paired "
-                "difference of each from SER (right), on which the claims rest. Every learner is tuned on validation; "
-                "of SSER only gamma is. SER and SSER are shown twice: with tied pairs counted 1/2, and with ties in "
-                "file order. Hoi and Jin 2008, Figure 1.",
-            },
+            caption="MAP of all methods on the test queries with bootstrap intervals (left), and the paired "
+            "difference of each from SER (right), on which the claims rest. Every learner is tuned on validation; of "
+            "SSER only gamma is. SER and SSER are shown twice: with tied pairs counted 1/2, and with ties in file "
+            "order. Hoi and Jin 2008, Figure 1.",
         ),
         Output(
             f"{_ROOM}.figures:draw_precision",
@@ -114,11 +111,9 @@ STUDY = Study(
             _MEASURES,
             said="SSER has the best precision at ranks 1 and 2.",
             claims=("best at*", "ties"),
-            captions={
-                "hoi-fig2": "Precision at ranks 1 to 10 on the test queries (left; dashed: SER and SSER with ties in "
-                "file order), and how much SSER gains on every other method at ranks 1 and 2, with its paired "
-                "interval (right; light blue: ties in file order). Hoi and Jin 2008, Figure 2.",
-            },
+            caption="Precision at ranks 1 to 10 on the test queries (left; dashed: SER and SSER with ties in file "
+            "order), and how much SSER gains on every other method at ranks 1 and 2, with its paired interval (right; "
+            "light blue: ties in file order). Hoi and Jin 2008, Figure 2.",
         ),
         Output(
             f"{_ROOM}.figures:draw_gammas",
@@ -126,12 +121,10 @@ STUDY = Study(
             _SCORED,
             said="MAP rises up to gamma = 0.5 or so, and falls beyond.",
             claims=("gamma*", "fixed*"),
-            captions={
-                "hoi-fig3": "MAP of SSER on the test queries against gamma, the weight of the query's own documents; "
-                "gamma = 0 is SER. The band is SER's value plus the interval of the difference from SER: where it "
-                "contains the dashed line, SSER does not differ significantly. The vertical line is the fixed "
-                "gamma, 0.5. The points of gamma are evenly spaced. Hoi and Jin 2008, Figure 3.",
-            },
+            caption="MAP of SSER on the test queries against gamma, the weight of the query's own documents; gamma = "
+            "0 is SER. The band is SER's value plus the interval of the difference from SER: where it contains the "
+            "dashed line, SSER does not differ significantly. The vertical line is the fixed gamma, 0.5. The points "
+            "of gamma are evenly spaced. Hoi and Jin 2008, Figure 3.",
         ),
         Output(
             f"{_ROOM}.figures:draw_weights",
@@ -139,12 +132,10 @@ STUDY = Study(
             _SCORED,
             said="Not in the paper: which rankers the ensembles use.",
             claims=("no weight", "gap"),
-            captions={
-                "hoi-weights": "Share of each ranker in the sum of all weights: SER's in each fold, and the 5 to 95 % "
-                "range of SSER's over the test queries with the fixed gamma, 0.5. Under w >= 0 most rankers have "
-                "no weight. In the lower panel ties are in file order: rankers that are constant within every query "
-                "then rank by file order and may get a weight. Not in the paper.",
-            },
+            caption="Share of each ranker in the sum of all weights: SER's in each fold, and the 5 to 95 % range of "
+            "SSER's over the test queries with the fixed gamma, 0.5. Under w >= 0 most rankers have no weight. In the "
+            "lower panel ties are in file order: rankers that are constant within every query then rank by file order "
+            "and may get a weight. Not in the paper.",
         ),
         Output(
             f"{_ROOM}.figures:draw_sizes",
@@ -152,12 +143,10 @@ STUDY = Study(
             _CURVES,
             said="Not in the paper. Its motive is that unlabelled documents help most where labels are few.",
             claims=("few labels", "more with few"),
-            captions={
-                "hoi-curve": "MAP on the test queries against the number of training queries (left; means over random "
-                "subsets), and the paired difference from SER (right). Unlabelled documents should help most where "
-                "labels are few: the paper's motive, which it does not test. All settings are fixed, because choosing "
-                "them on validation would use labels. Not in the paper.",
-            },
+            caption="MAP on the test queries against the number of training queries (left; means over random "
+            "subsets), and the paired difference from SER (right). Unlabelled documents should help most where labels "
+            "are few: the paper's motive, which it does not test. All settings are fixed, because choosing them on "
+            "validation would use labels. Not in the paper.",
         ),
     ),
     tables=(
@@ -171,12 +160,12 @@ STUDY = Study(
             },
             {**_MEASURES, **_WEIGHTS, "choices": "{fold}/choices/hoi.parquet"},
             titles={"hoi-folds": "MAP by fold", "hoi-tests": "SER and SSER against the others, MAP"},
-            captions={
+            caption={
                 "hoi-methods": "All methods on the test queries: MAP, precision and NDCG, the difference from SER in "
                 "MAP with its bootstrap interval and the p-value of the paired t test (uncorrected; the verdict is by "
-                'Holm\'s p-value over this table), and the settings that validation chose in each fold. "File order": '
-                "ties in file order. The variants without constant rankers, without w >= 0, with eq. 13 as printed "
-                "and with documents of another query are controls.",
+                "Holm's p-value over this table), and the settings that validation chose in each fold. \"File "
+                'order": ties in file order. The variants without constant rankers, without w >= 0, with eq. 13 as '
+                "printed and with documents of another query are controls.",
                 "hoi-folds": "MAP of all methods per fold, the mean of the folds, and the mean over all test queries.",
                 "hoi-tests": "SER and SSER against each other and the other learners in MAP: difference with its "
                 "bootstrap interval, three tests, the p-value of the t test corrected by Holm's method over the whole "
@@ -193,25 +182,21 @@ STUDY = Study(
             {"judged": "judged.parquet"},
             ("hoi.scale",),
             titles={"hoi-table3": "training time in seconds, one thread"},
-            captions={
-                "hoi-table3": "Training time in seconds of processor time on one thread of this machine: the shortest "
-                "of three runs (hinge: one run), all in one job. SSER solves one program per test query; its time is "
-                "that of SER plus that of all test queries of the fold. The paper's figures are means of five trials "
-                'on OHSUMED; its ratios are to SVMstruct. "Times faster" is relative to our Ranking SVM with the '
-                "hinge loss. Hoi and Jin 2008, Table 3.",
-            },
+            caption="Training time in seconds of processor time on one thread of this machine: the shortest of three "
+            "runs (hinge: one run), all in one job. SSER solves one program per test query; its time is that of SER "
+            "plus that of all test queries of the fold. The paper's figures are means of five trials on OHSUMED; its "
+            'ratios are to SVMstruct. "Times faster" is relative to our Ranking SVM with the hinge loss. Hoi and Jin '
+            "2008, Table 3.",
         ),
     ),
     observations=Output(
         f"{_ROOM}.tables:gather",
         {"hoi-claims": "claims"},
         {**_MEASURES, **_VALUES, **_WEIGHTS, **_CURVES},
-        captions={
-            "hoi-claims": "Claims of Hoi and Jin 2008, each under both rules for ties: what was expected, when it "
-            "holds and when it fails (written before the numbers), the measured effect with its interval, and the "
-            "verdict. Controls are comparisons that the paper lacks; checks must hold in any correct implementation. "
-            "Claims about time are in Table 3.",
-        },
+        caption="Claims of Hoi and Jin 2008, each under both rules for ties: what was expected, when it holds and "
+        "when it fails (written before the numbers), the measured effect with its interval, and the verdict. Controls "
+        "are comparisons that the paper lacks; checks must hold in any correct implementation. Claims about time are "
+        "in Table 3.",
     ),
     claims=f"{_ROOM}.claims:declare",
     main="sser - ser",

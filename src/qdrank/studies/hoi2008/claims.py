@@ -42,10 +42,8 @@ def declare(options: Mapping[str, Any]) -> Declaration:
 
 def _under(claim: Claim, ties: str) -> Claim:
     """A claim under a rule for ties."""
-    words, compares = (
-        _WORDS[ties],
-        tuple(name if name in _BASELINES else with_ties(name, ties) for name in claim.compares),
-    )
+    words = _WORDS[ties]
+    compares = tuple(name if name in _BASELINES else with_ties(name, ties) for name in claim.compares)
     family = claim.family.format(words=words)
     return replace(
         claim, name=with_ties(claim.name, ties), text=f"{claim.text}, {words}", compares=compares, family=family
@@ -85,22 +83,16 @@ def _controls(gammas: int, tried: int) -> Iterator[Claim]:
     yield alike("constant", text, ("ser", "ser-varying"), expected=same)
     yield _control("bounds", "w >= 0 helps SER", ("ser", "ser-free"))
     yield _control("eta", "eta of eq. 13 matters: SSER beats the printed formula", ("sser", "sser-printed"))
-    text, pair = (
-        "this query's documents matter: SSER beats SSER with those of another query",
-        ("sser-fixed", "sser-other-fixed"),
-    )
+    text = "this query's documents matter: SSER beats SSER with those of another query"
+    pair = ("sser-fixed", "sser-other-fixed")
     yield _control("structure", text, pair, budget="gamma is fixed on both sides")
-    text, both = (
-        "this query's documents matter, gamma chosen on validation for both",
-        f"both sides choose among {gammas} gammas",
-    )
+    text = "this query's documents matter, gamma chosen on validation for both"
+    both = f"both sides choose among {gammas} gammas"
     later = "declared after the first run: where SSER beat SER, gamma was above the fixed one"
     yield _control("structure, gamma chosen", text, ("sser", "sser-other"), budget=both, note=later)
     tuned = partial(_control, budget=f"SER chooses among {tried} settings, SSER then among {gammas} gammas, {OTHERS}")
-    text, above = (
-        "SSER has the best MAP where C, theta and delta are chosen too",
-        "above each of the others, and SER with the same settings",
-    )
+    text = "SSER has the best MAP where C, theta and delta are chosen too"
+    above = "above each of the others, and SER with the same settings"
     less = "the paper's SER and SSER choose less than the learners beside them"
     yield tuned("tuned best MAP", text, ("sser-tuned", *_BASELINES, "ser-tuned"), expected=above, note=less)
     text = "SER with chosen C, theta and delta beats RankBoost, AdaRank and MHR-BC"

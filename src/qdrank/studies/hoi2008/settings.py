@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import AfterValidator, Field
 
 from qdrank.rankers.methods import CLASSIC
-from qdrank.sections import Fraction, PositiveFloat, PositiveInt, Scale, StudySection, known
+from qdrank.sections import Fraction, PositiveFloat, PositiveInt, Scale, StudySection, key, known
 from qdrank.studies.hoi2008.methods import BASELINES
 
 Gamma = Annotated[float, Field(ge=0, allow_inf_nan=False)]
@@ -27,51 +27,43 @@ class Hoi(StudySection):
         "gamma": "0.5, which the paper says works well",
     }
 
-    gammas: list[Gamma] = Field(
-        default=[0, 0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 5],
+    gammas: list[Gamma] = key(
+        [0, 0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 5],
+        "Weights of the query's own documents, among which validation decides; also those of Figure 3.",
         min_length=1,
-        description="Weights of the query's own documents, among which validation decides; also those of Figure 3.",
     )
     tried_C: list[PositiveFloat] = Field(  # noqa: N815
         default=[0.1, 1, 10], min_length=1, description="Values of C for the tuned variants, which the paper lacks."
     )
-    tried_theta: list[Fraction] = Field(default=[0.25, 0.5, 0.75], min_length=1, description="Likewise, of theta.")
-    tried_delta: list[PositiveFloat] = Field(default=[1, 5], min_length=1, description="Likewise, of delta.")
-    similarity: Literal["trace", "bregman", "induced"] = Field(
-        default="trace",
-        description="How a ranking is compared with the grades: eq. 6, or eq. 7 with one of two distances.",
+    tried_theta: list[Fraction] = key([0.25, 0.5, 0.75], "Likewise, of theta.", min_length=1)
+    tried_delta: list[PositiveFloat] = key([1, 5], "Likewise, of delta.", min_length=1)
+    similarity: Literal["trace", "bregman", "induced"] = key(
+        "trace", "How a ranking is compared with the grades: eq. 6, or eq. 7 with one of two distances."
     )
-    normalise: bool = Field(
-        default=False, description="Whether each query's coefficients are divided by the weight of its preferences."
+    normalise: bool = key(False, "Whether each query's coefficients are divided by the weight of its preferences.")
+    neighbours: PositiveInt = key(5, "Nearest documents that a document is joined to.")
+    edges: Literal["binary", "heat"] = key("binary", "Weights of the edges.")
+    symmetry: Literal["either", "both", "mean"] = key(
+        "either", "An edge where either document is near the other, where both are, or the mean."
     )
-    neighbours: PositiveInt = Field(default=5, description="Nearest documents that a document is joined to.")
-    edges: Literal["binary", "heat"] = Field(default="binary", description="Weights of the edges.")
-    symmetry: Literal["either", "both", "mean"] = Field(
-        default="either", description="An edge where either document is near the other, where both are, or the mean."
+    neighbour_ties: Literal["all", "file"] = key(
+        "all",
+        "Of documents as near as the last neighbour: all, or the first in the file. all does not depend on the order.",
     )
-    neighbour_ties: Literal["all", "file"] = Field(
-        default="all",
-        description="Of documents as near as the last neighbour: all, or the first in the file. all does not depend on the "
-        "order.",
+    laplacian: Literal["normalised", "unnormalised"] = key(
+        "normalised", "Eq. 10, as in the paper's experiments, or eq. 8 to the letter."
     )
-    laplacian: Literal["normalised", "unnormalised"] = Field(
-        default="normalised", description="Eq. 10, as in the paper's experiments, or eq. 8 to the letter."
-    )
-    scale: Scale = Field(
-        default="minmax", description="Scale of the rankers' scores: the weighted sum needs one for all, per query."
-    )
-    baselines: list[Baseline] = Field(
-        default=["ranksvm", "listnet", "adarank-map"],
-        description="Learners of Figures 1 and 2 that are run; the paper also has rankboost and mhr-bc, which take longest.",
+    scale: Scale = key("minmax", "Scale of the rankers' scores: the weighted sum needs one for all, per query.")
+    baselines: list[Baseline] = key(
+        ["ranksvm", "listnet", "adarank-map"],
+        "Learners of Figures 1 and 2 that are run; the paper also has rankboost and mhr-bc, which take longest.",
     )
     methods: list[_Ranker] = Field(
         default_factory=list,
         description="Learners whose scores make a further ensemble, learned on validation queries.",
     )
-    sizes: list[PositiveInt] = Field(
-        default=[5, 10, 20, 40], description="Training queries of the learning curve; all of them come last."
-    )
-    repeats: PositiveInt = Field(default=5, description="Random subsets of training queries of each size.")
+    sizes: list[PositiveInt] = key([5, 10, 20, 40], "Training queries of the learning curve; all of them come last.")
+    repeats: PositiveInt = key(5, "Random subsets of training queries of each size.")
 
     def solved(self) -> dict[str, Any]:
         """The keys that decide the weights."""

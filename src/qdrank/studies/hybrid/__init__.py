@@ -7,8 +7,7 @@ from typing import Any
 from qdrank.studies import stored_kinds
 from qdrank.studies.hybrid.methods import BORROWED, CHOSEN, FIXED, METHODS
 from qdrank.studies.hybrid.methods import run as methods_run
-from qdrank.studies.steps import QUERY_FILES, Step, further_fits, scores_and_rankers
-from qdrank.studies.study import Output, Study
+from qdrank.studies.study import QUERY_FILES, Output, Step, Study, further_fits, scores_and_rankers
 
 _ROOM = "qdrank.studies.hybrid"
 
@@ -69,12 +68,10 @@ STUDY = Study(
             _VALUES,
             said="The primary comparison: the method that validation chose against tuned fixed weights.",
             claims=("gain", "control", "papers", "rrf", "each*", "*trees*", "query columns", "evidence*"),
-            captions={
-                "hybrid-methods-figure": "Every method on the test queries: mean NDCG@10, and the difference from fixed "
-                "weights tuned on the same judged queries, with its interval. A control is the same method, tuned in "
-                "the same way, without what it knows of the query: random judged queries for near ones, the "
-                "predictors or margins of another query, the document's prior for the judgments of similar queries.",
-            },
+            caption="Every method on the test queries: mean NDCG@10, and the difference from fixed weights tuned on "
+            "the same judged queries, with its interval. A control is the same method, tuned in the same way, without "
+            "what it knows of the query: random judged queries for near ones, the predictors or margins of another "
+            "query, the document's prior for the judgments of similar queries.",
         ),
         Output(
             f"{_ROOM}.figures:draw_weights",
@@ -82,11 +79,9 @@ STUDY = Study(
             _VALUES,
             said="If the best weight depended on the query's margin, the curves of the thirds would peak at different weights.",
             claims=("all neighbours",),
-            captions={
-                "hybrid-weights": "NDCG@10 of the test queries against the weight of one run, the rest shared as in "
-                "the tuned fixed weights (dotted), for all queries and for thirds of them by the run's margin: how "
-                "far its first score lies above its tenth.",
-            },
+            caption="NDCG@10 of the test queries against the weight of one run, the rest shared as in the tuned fixed "
+            "weights (dotted), for all queries and for thirds of them by the run's margin: how far its first score "
+            "lies above its tenth.",
         ),
         Output(
             f"{_ROOM}.figures:draw_oracle",
@@ -94,23 +89,19 @@ STUDY = Study(
             _VALUES,
             said="Whoever chooses by the judgments gains; the question is whether weights gain more than noise does.",
             claims=("oracle", "bound"),
-            captions={
-                "hybrid-oracle": "Gain on the tuned ranking when each test query's own judgments choose the best of "
-                "all weights (black), or of as many rankings that differ as much but know nothing (red: as declared; "
-                "grey: other forms of noise, another distance, half and twice the size). Right: how far the rankings "
-                "are from the tuned one, and two of them from each other.",
-            },
+            caption="Gain on the tuned ranking when each test query's own judgments choose the best of all weights "
+            "(black), or of as many rankings that differ as much but know nothing (red: as declared; grey: other "
+            "forms of noise, another distance, half and twice the size). Right: how far the rankings are from the "
+            "tuned one, and two of them from each other.",
         ),
         Output(
             f"{_ROOM}.figures:draw_learning",
             {"hybrid-learning": "number of judged queries"},
             _VALUES,
             said="Weights per query may need more judged queries than there are.",
-            captions={
-                "hybrid-learning": "NDCG@10 on the test queries against the number of judged queries that weights "
-                "were learned from (left), and the difference from fixed weights tuned on as many (right). Means over "
-                "random subsets, with the settings chosen on all judged queries.",
-            },
+            caption="NDCG@10 on the test queries against the number of judged queries that weights were learned from "
+            "(left), and the difference from fixed weights tuned on as many (right). Means over random subsets, with "
+            "the settings chosen on all judged queries.",
         ),
     ),
     tables=(
@@ -118,10 +109,10 @@ STUDY = Study(
             f"{_ROOM}.tables:tabulate",
             {"hybrid-methods": "methods and controls", "hybrid-tests": "comparisons", "hybrid-oracles": "oracles"},
             {**_VALUES, **_CHOICES},
-            captions={
+            caption={
                 "hybrid-methods": "Single runs, methods and controls on the test queries: mean NDCG@10, difference "
-                "from tuned fixed weights with its interval and t test (uncorrected; the verdict is by Holm's p-value over "
-                "this table), and the settings that validation chose in each fold.",
+                "from tuned fixed weights with its interval and t test (uncorrected; the verdict is by Holm's p-value "
+                "over this table), and the settings that validation chose in each fold.",
                 "hybrid-tests": "The primary comparisons first, then every method against tuned fixed weights and its "
                 "control. Holm's correction is over the whole table; the smallest detectable difference would have "
                 "been found with probability 0.8. A verdict needs enough queries that differ, and a bootstrap that "
@@ -135,9 +126,7 @@ STUDY = Study(
         f"{_ROOM}.tables:gather",
         {"hybrid-claims": "claims"},
         {**_VALUES, "checks": "{fold}/hybrid/checks.parquet"},
-        captions={
-            "hybrid-claims": "What was claimed before any number was seen, and what the data say about it.",
-        },
+        caption="What was claimed before any number was seen, and what the data say about it.",
     ),
     claims=f"{_ROOM}.claims:declare",
     main="gain",

@@ -12,16 +12,7 @@ from qdrank.figures.numbers import chosen, numbers, where
 from qdrank.figures.palette import BLACK, BLUE, GREY, ORANGE, VERMILION, Look
 from qdrank.figures.pictures import curves, forest, forests, label_rows, legend, lines
 from qdrank.figures.style import label_axes, new_figure, say_instead
-from qdrank.studies.hybrid.methods import (
-    BY_NAME,
-    CONTROLS,
-    FIXED,
-    GROUPS,
-    LEARNED,
-    MEASURE,
-    METHODS,
-    MOST_RUNS,
-)
+from qdrank.studies.hybrid.methods import BY_NAME, CONTROLS, FIXED, GROUPS, LEARNED, MEASURE, METHODS, MOST_RUNS
 from qdrank.studies.hybrid.tables import gathered_values, oracle_numbers
 from qdrank.studies.making import Inputs, Shown
 

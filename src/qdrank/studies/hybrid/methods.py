@@ -51,12 +51,7 @@ METHODS = (
     ),
     Method("hybrid-margin", "margin rule", BLUE, MARKERS[3], tries=_of("margin")),
     Method(
-        "hybrid-select",
-        "better run by predictors",
-        BLUE,
-        MARKERS[4],
-        sees=PREDICTED,
-        tries=_of("ridge", single=True),
+        "hybrid-select", "better run by predictors", BLUE, MARKERS[4], sees=PREDICTED, tries=_of("ridge", single=True)
     ),
     Method(
         CHOSEN,

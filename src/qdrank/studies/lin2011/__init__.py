@@ -10,8 +10,7 @@ from typing import Any
 from qdrank.measures import CONVENTIONS
 from qdrank.studies.lin2011.methods import METHODS
 from qdrank.studies.lin2011.methods import run as methods_run
-from qdrank.studies.steps import Step, scores_and_rankers
-from qdrank.studies.study import Output, Study
+from qdrank.studies.study import Output, Step, Study, scores_and_rankers
 
 _ROOM = "qdrank.studies.lin2011"
 _JUDGED = {"judged": "judged.parquet"}
@@ -132,15 +131,13 @@ STUDY = Study(
             _SCORED,
             said="Choosing the best local model for each query (UpperBound) would leave a lot of room above RankSVM.",
             claims=("lin-*", "most *", "relevant-only*", "upper-bound*"),
-            captions={
-                "lin-fig2": "MAP against the number of clusters, each method with the settings that validation chose "
-                "for that number in each fold. Lines are means over the runs of K-means; bands reach from the worst "
-                "to the best run. RelevantOnly and UpperBound use the judgments of the test query: they are oracles, "
-                "not methods. The upper panel holds UpperBound against that of as many randomly perturbed RankSVMs, "
-                "equal to the local models in mean average precision on validation, and against that of models of "
-                "random clusters of the same sizes. If these are as high, the headroom is no evidence of local "
-                "structure. Lin et al. 2011, Figure 2.",
-            },
+            caption="MAP against the number of clusters, each method with the settings that validation chose for that "
+            "number in each fold. Lines are means over the runs of K-means; bands reach from the worst to the best "
+            "run. RelevantOnly and UpperBound use the judgments of the test query: they are oracles, not methods. The "
+            "upper panel holds UpperBound against that of as many randomly perturbed RankSVMs, equal to the local "
+            "models in mean average precision on validation, and against that of models of random clusters of the "
+            "same sizes. If these are as high, the headroom is no evidence of local structure. Lin et al. 2011, "
+            "Figure 2.",
         ),
         Output(
             f"{_ROOM}.figures:draw_places",
@@ -148,13 +145,10 @@ STUDY = Study(
             _SCORED,
             said="Among 100 local models, sorted by how well they rank a query, RankSVM is around the 19th.",
             claims=("place",),
-            captions={
-                "lin-fig3": "For each test query the local models are sorted by their average precision on it; the "
-                "line is the mean over the queries at each position, over all runs of K-means. Dashed: RankSVM; the "
-                "dot shows its position among the local models. The control, which the paper lacks, is a set of "
-                "randomly perturbed RankSVMs, equal to the local models in mean average precision on validation. Lin "
-                "et al. 2011, Figure 3.",
-            },
+            caption="For each test query the local models are sorted by their average precision on it; the line is "
+            "the mean over the queries at each position, over all runs of K-means. Dashed: RankSVM; the dot shows its "
+            "position among the local models. The control, which the paper lacks, is a set of randomly perturbed "
+            "RankSVMs, equal to the local models in mean average precision on validation. Lin et al. 2011, Figure 3.",
         ),
         Output(
             f"{_ROOM}.figures:draw_difficulty",
@@ -163,10 +157,8 @@ STUDY = Study(
             _CLASSES,
             said="The paper's figure is of MQ2007: 17 % of the queries are hard, 47 % normal and 21 % easy, by their number of relevant documents; of MQ2008 it says 38, 31 and 2 %.",
             claims=("hard*", "normal*", "easy*"),
-            captions={
-                "lin-fig4": "Queries by their number of relevant documents (grade 1 or more), coloured by the class "
-                "of difficulty (``difficulty.classes``). Lin et al. 2011, Figure 4.",
-            },
+            caption="Queries by their number of relevant documents (grade 1 or more), coloured by the class of "
+            "difficulty (``difficulty.classes``). Lin et al. 2011, Figure 4.",
         ),
     ),
     tables=(
@@ -180,7 +172,7 @@ STUDY = Study(
             },
             {**_VALUES, **_BASELINES, **_JUDGED, "topics": "topics.parquet"},
             _CLASSES,
-            captions={
+            caption={
                 "lin-table1": "BordaCount and the three variants of CPS, with the ranks read as ranks and upside "
                 "down, beside RankSVM and the paper's methods. Figures published for BordaCount on LETOR's "
                 "aggregation data are reproduced only if the larger rank number is the better one. The paper compares "
@@ -208,18 +200,14 @@ STUDY = Study(
         ),
         Output(
             f"{_ROOM}.tables:tabulate_details",
-            {
-                "lin-seeds": "seeds and settings",
-                "lin-clusters": "clusters",
-                "lin-controls": "perturbed models",
-            },
+            {"lin-seeds": "seeds and settings", "lin-clusters": "clusters", "lin-controls": "perturbed models"},
             {
                 **_VALUES,
                 "choices": "{fold}/choices/lin.parquet",
                 "clusters": "{fold}/lin/clusters.parquet",
                 "controls": "{fold}/lin/controls.parquet",
             },
-            captions={
+            caption={
                 "lin-seeds": "MAP of every method with every run of K-means, and the settings that validation chose "
                 "in each fold: number of clusters m, lambda of the local models, and size, the top documents of Naive "
                 "or similar queries of SelectRanker.",
@@ -238,11 +226,8 @@ STUDY = Study(
         {"lin-claims": "claims"},
         {**_SCORED, **_BASELINES, **_JUDGED},
         _CLASSES,
-        captions={
-            "lin-claims": "Claims of Lin et al. 2011: what was expected, what was measured with its interval at the "
-            "corrected level, and the verdict. Values are means over the runs of K-means. docs/verdicts.md explains "
-            "the scheme.",
-        },
+        caption="Claims of Lin et al. 2011: what was expected, what was measured with its interval at the corrected "
+        "level, and the verdict. Values are means over the runs of K-means. docs/verdicts.md explains the scheme.",
     ),
     claims=f"{_ROOM}.claims:declare",
     main="lin-transform - lin-ranksvm",

@@ -72,10 +72,8 @@ def _oracles(budget: str) -> Iterator[Claim]:
     """Figures 2 and 3: what a perfect choice of the local model would give."""
     text, compares = "RelevantOnly beats RankSVM, most clusters", ("relevant-only", RANKSVM)
     yield _beats("relevant-only", text, compares, budget=budget)
-    text, note = (
-        "UpperBound is far above RankSVM, most clusters",
-        f"the paper says a lot of room; the threshold {FAR} is ours",
-    )
+    text = "UpperBound is far above RankSVM, most clusters"
+    note = f"the paper says a lot of room; the threshold {FAR} is ours"
     yield _far("upper-bound", text, ("upper-bound", RANKSVM), note=note)
     better, worse = f"the {PLACE - AROUND}th best", f"the {PLACE + AROUND}th best"
     yield _map(
@@ -114,10 +112,8 @@ def _controls(budget: str) -> Iterator[Claim]:
     bound, perturbed, random = "upper-bound", "upper-bound-perturbed", "upper-bound-random"
     text = "UpperBound is above that of perturbed RankSVMs as good on average"
     yield control("upper-bound - perturbed", text, (bound, perturbed), family="upper bound")
-    text, note = (
-        "UpperBound is above that of random clusters",
-        "models of random clusters are better on average, so this one is not matched",
-    )
+    text = "UpperBound is above that of random clusters"
+    note = "models of random clusters are better on average, so this one is not matched"
     yield control("upper-bound - random", text, (bound, random), family="upper bound", note=note)
     matter = partial(control, family="random clusters", budget=budget)
     for method in PAPER:

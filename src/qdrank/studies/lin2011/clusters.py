@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
 
 from qdrank.datasets.judged import Judged
 from qdrank.layout import FloatArray, IntArray
-from qdrank.queries.clusters import k_means, nearest_centre
-from qdrank.studies.lin2011.readings import Membership
+from qdrank.queries.vectors import k_means, nearest_centre
+
+if TYPE_CHECKING:
+    from qdrank.studies.lin2011.settings import Membership
 
 PAIRS, TRANSFORMED = "pairs", "transformed"
 #: Each scheme has a twin of random clusters of the same sizes.

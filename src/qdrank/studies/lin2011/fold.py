@@ -16,13 +16,16 @@ from qdrank.rankers.base import other_rows
 from qdrank.rankers.documents import FoldDocuments
 from qdrank.studies.lin2011.bank import Clustered, FoldBank, Key
 from qdrank.studies.lin2011.methods import Readings, Weights
-from qdrank.studies.lin2011.scores import combined, distributions, divergences, scaled
 from qdrank.studies.lin2011.training import seen_rows
 from qdrank.studies.lin2011.weights import (
+    combined,
     distance_weights,
+    distributions,
+    divergences,
     naive_choices,
     point_scale,
     relevant_choices,
+    scaled,
     select_weights,
     transformed,
 )

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,7 +24,9 @@ from qdrank.learners.ranksvm.local import LocalModels, TrainingBase, prepare_tra
 from qdrank.learners.ranksvm.preferences import Preferences, prepare
 from qdrank.rankers.documents import FoldDocuments
 from qdrank.studies.lin2011.clusters import Clustering
-from qdrank.studies.lin2011.readings import TrainingSet
+
+if TYPE_CHECKING:
+    from qdrank.studies.lin2011.settings import TrainingSet
 
 #: Most documents of partial queries held in memory at once.
 ROWS = 400_000

@@ -29,10 +29,9 @@ from qdrank.studies.lin2011.clusters import (
 )
 from qdrank.studies.lin2011.fold import role_of
 from qdrank.studies.lin2011.methods import Readings
-from qdrank.studies.lin2011.scores import distributions, divergences
 from qdrank.studies.lin2011.singles import load_singles
 from qdrank.studies.lin2011.training import Trainer
-from qdrank.studies.lin2011.weights import median_distance, standardised_rows
+from qdrank.studies.lin2011.weights import distributions, divergences, median_distance, standardised_rows
 
 
 def units(ms: Sequence[int], seeds: Sequence[int]) -> list[Key]:

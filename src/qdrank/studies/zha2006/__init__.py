@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from qdrank.rankers.methods import GRIDS
-from qdrank.studies.steps import Step, further_fits, scores_and_rankers
-from qdrank.studies.study import Output, Study
+from qdrank.studies.study import Output, Step, Study, further_fits, scores_and_rankers
 from qdrank.studies.zha2006.methods import KERNEL_METHODS, METHODS, PAIRWISE
 from qdrank.studies.zha2006.methods import run as methods_run
 
@@ -73,12 +72,10 @@ STUDY = Study(
             _PAPER,
             said="The paper has a table (4): larger penalties bring alpha to 1 and beta to 0, and their variance to 0.",
             claims=("*weak", "*recovered*", "*limit"),
-            captions={
-                "zha-map": "Maps of the training queries. Left: alpha, sorted, for every penalty on alpha (that on "
-                "beta as in the paper). Middle: beta in the same way. Right: alpha against beta at the paper's "
-                "penalties 10 and 1; the cross is the map that does nothing. Queries whose documents all have one "
-                "grade are marked: their maps say only how many good documents the query has.",
-            },
+            caption="Maps of the training queries. Left: alpha, sorted, for every penalty on alpha (that on beta as "
+            "in the paper). Middle: beta in the same way. Right: alpha against beta at the paper's penalties 10 and "
+            "1; the cross is the map that does nothing. Queries whose documents all have one grade are marked: their "
+            "maps say only how many good documents the query has.",
         ),
         Output(
             f"{_ROOM}.figures:draw_gain",
@@ -87,26 +84,22 @@ STUDY = Study(
             _PAPER,
             said="The paper has a table (7): the more a query is adjusted, the more it gains.",
             claims=("*: *",),
-            captions={
-                "zha-gain": "Gain of DCG@5 against the deviation of the query's map, ``|alpha^0.1 - 1| + |beta/10|``, "
-                "at the paper's penalties. Dots are queries; lines join the means over queries and fits of groups of "
-                "equal size, with bootstrap intervals; a query that several folds train on counts once. A grey, open "
-                "mark says nothing: its group has too few queries, or too few that differ, or only Student's interval "
-                "excludes 0; the title and the numbers say which. The axis fits the means; single queries gain and "
-                "lose more. If the paper's Table 7 holds, the line rises.",
-            },
+            caption="Gain of DCG@5 against the deviation of the query's map, ``|alpha^0.1 - 1| + |beta/10|``, at the "
+            "paper's penalties. Dots are queries; lines join the means over queries and fits of groups of equal size, "
+            "with bootstrap intervals; a query that several folds train on counts once. A grey, open mark says "
+            "nothing: its group has too few queries, or too few that differ, or only Student's interval excludes 0; "
+            "the title and the numbers say which. The axis fits the means; single queries gain and lose more. If the "
+            "paper's Table 7 holds, the line rises.",
         ),
         Output(
             f"{_ROOM}.figures:draw_objective",
             {"zha-objective": "the objective by half steps"},
             _FITTED,
             said="The paper proves that the alternation converges. Each half step must lower the objective, with ridge.",
-            captions={
-                "zha-objective": "The objective (eq. 3, penalties included) after every half step, relative to that "
-                "of the plain regressor, in the first fold, at the paper's penalties. With ridge every half step "
-                "minimises exactly and the objective falls; Newton steps replace hundreds of slow rounds and end at "
-                "the same point. Boosted trees do not minimise, so their objective may rise when h is fitted.",
-            },
+            caption="The objective (eq. 3, penalties included) after every half step, relative to that of the plain "
+            "regressor, in the first fold, at the paper's penalties. With ridge every half step minimises exactly and "
+            "the objective falls; Newton steps replace hundreds of slow rounds and end at the same point. Boosted "
+            "trees do not minimise, so their objective may rise when h is fitted.",
         ),
     ),
     tables=(
@@ -120,7 +113,7 @@ STUDY = Study(
                 "zha-controls": "controls",
             },
             {**_CELLS, **_MAPS, "choices": "{fold}/choices/zha.parquet", "measures": "zha/measures.parquet"},
-            captions={
+            caption={
                 "zha-table2": "DCG@5 of the test queries without and with aTVT for every pair of penalties, with "
                 "boosted trees, the paper's regressor; the gain in percent, and the p-value of Wilcoxon's signed rank "
                 "test, uncorrected as in the paper and corrected by Holm's method over the whole grid. The trees have "
@@ -159,7 +152,7 @@ STUDY = Study(
             },
             _MAPS,
             _PAPER,
-            captions={
+            caption={
                 "zha-table5": "The gain of DCG@5 at percentiles of the queries, sorted by gain, at the paper's "
                 "penalties 10 and 1; absolute, and in percent of the mean DCG@5 without aTVT. Test queries were not "
                 "seen in training; the gains of training queries show the fit itself. Zha 2006, Table 5.",
@@ -175,16 +168,14 @@ STUDY = Study(
         ),
     ),
     observations=Output(
-        f"{_ROOM}.observations:gather",
+        f"{_ROOM}.tables:gather",
         {"zha-claims": "claims"},
         {**_CELLS, **_MAPS, "topics": "topics.parquet"},
         (*_PAPER, "zha.targets"),
-        captions={
-            "zha-claims": "Claims of Zha 2006. Differences in DCG@5 are shares of the mean of plain regression: 0.01 "
-            "is 1 %. The confirmatory comparison is aTVT against plain regression with boosted trees, both tuned on "
-            "validation. Every row says what was expected, when the claim holds and fails, what was found and the "
-            "verdict; margins and families were declared before the numbers were looked at.",
-        },
+        caption="Claims of Zha 2006. Differences in DCG@5 are shares of the mean of plain regression: 0.01 is 1 %. "
+        "The confirmatory comparison is aTVT against plain regression with boosted trees, both tuned on validation. "
+        "Every row says what was expected, when the claim holds and fails, what was found and the verdict; margins "
+        "and families were declared before the numbers were looked at.",
     ),
     claims=f"{_ROOM}.claims:declare",
     main="trees: atvt - plain",

@@ -99,10 +99,8 @@ def _adjusted(h: str, words: str, _: str) -> Iterator[Claim]:
 
 
 def _norms(h: str, words: str, budget: str) -> Iterator[Claim]:
-    text, expected = (
-        f"L1 is comparable to L2, both chosen on validation ({words})",
-        "+1.75 % with L1 beside +2 % with L2",
-    )
+    text = f"L1 is comparable to L2, both chosen on validation ({words})"
+    expected = "+1.75 % with L1 beside +2 % with L2"
     alike = partial(_dcg, kind="equivalence", margin=COMPARABLE, family="L1 against L2", budget=budget)
     yield _apart(alike, h, "l1", "atvt", text, expected=expected)
 

@@ -17,8 +17,8 @@ from qdrank.figures.style import in_doubt, label_axes, new_figure
 from qdrank.layout import FloatArray
 from qdrank.studies.making import Inputs, Shown
 from qdrank.studies.zha2006.methods import REGRESSORS, Cell
-from qdrank.studies.zha2006.observations import deviation, in_cell
 from qdrank.studies.zha2006.shapes import MAPS_SHAPE, OBJECTIVES_SHAPE
+from qdrank.studies.zha2006.tables import deviation, in_cell
 
 #: Most groups of equal size whose mean gains are drawn; fewer, but two at least, where each would have too few queries.
 _BINS = 8

@@ -1,12 +1,13 @@
-"""Fits of one regressor on one fold, and the choice among them on validation."""
+"""A fold as the study of Zha 2006 sees it, fits of one regressor on it, and the choice among them on validation."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import product
 from math import inf
-from typing import Any, Self
+from typing import Any, Literal, Self
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -19,12 +20,78 @@ from qdrank.learners import LEARNERS
 from qdrank.learners.atvt.estimator import ATVT
 from qdrank.learners.atvt.maps import fit_maps, moments
 from qdrank.learners.atvt.regressors import GrownTrees
-from qdrank.learners.choose import choose, fit_seed, grid_settings, jittered
+from qdrank.learners.choose import ValidationQueries, choose, fit_seed, grid_settings, jittered
 from qdrank.learners.parameters import most_regularised_first
+from qdrank.measures import gains
 from qdrank.rankers.base import Validation
 from qdrank.rankers.learned import LearnerRanker
-from qdrank.studies.zha2006.data import FoldData
+from qdrank.rankers.tuning import query_values_of
 from qdrank.studies.zha2006.methods import Cell, Options
+
+TargetKind = Literal["auto", "grades", "exp", "zha"]
+_VALUES: dict[str, gains.Gain] = {"grades": gains.linear, "exp": gains.exponential, "zha": gains.zha}
+_CONVENTIONS = {"grades": "linear", "exp": "exp", "zha": "zha"}
+
+
+def resolved(kind: TargetKind, highest: int) -> str:
+    """What ``auto`` means for data with grades 0 to ``highest``: the paper's values for five grades, else 2^g - 1."""
+    return kind if kind != "auto" else "zha" if highest == 4 else "exp"
+
+
+def target_values(kind: TargetKind, grades: IntArray, highest: int) -> FloatArray:
+    """Number of each grade, (n_documents,): the grade itself, 2^g - 1, or 0, 0.5, 3, 7, 10."""
+    return np.asarray(_VALUES[resolved(kind, highest)](highest + 1)[grades])
+
+
+def dcg(kind: TargetKind, highest: int, depth: int = 5) -> str:
+    """Name of the DCG with these gains, Zha 2006's ``sum G_i / log2(i + 1)`` over the first ``depth`` ranks."""
+    return f"dcg@{depth}/{_CONVENTIONS[resolved(kind, highest)]}"
+
+
+@dataclass(frozen=True)
+class FoldPart:
+    """Documents of one role as h sees them, and their targets."""
+
+    judged: Judged
+    targets: FloatArray
+
+    @property
+    def varied(self) -> NDArray[np.bool_]:
+        """Whether a query has documents of different grades, (n_queries,); if not, all its rankings are equal."""
+        starts = self.judged.offsets[:-1]
+        return np.maximum.reduceat(self.judged.y, starts) > np.minimum.reduceat(self.judged.y, starts)
+
+
+@dataclass(frozen=True)
+class FoldData:
+    """Parts by role, the name of the DCG, and the seed that orders tied documents on validation."""
+
+    parts: Mapping[str, FoldPart]
+    measure: str
+    seed: int
+
+    @property
+    def watched(self) -> str:
+        """Role on which settings are chosen: vali, or train if the fold has no validation queries."""
+        return "vali" if self.parts["vali"].judged.n_queries else "train"
+
+    @cached_property
+    def validation(self) -> ValidationQueries:
+        """Queries of the watched role, on which settings are chosen."""
+        return ValidationQueries.of(self.parts[self.watched].judged, measure=self.measure, seed=self.seed)
+
+    def reported(self, role: str, scores: FloatArray) -> FloatArray:
+        """DCG of every query, (n_queries,), ties in row order as in every report."""
+        return query_values_of(self.measure, self.parts[role].judged, scores)
+
+
+def fold_data(parts: Mapping[str, Validation], options: Options, highest: int, seed: int) -> FoldData:
+    """The ``parts`` of a fold with the targets and measure of the options; ``highest`` is the highest grade of the data set."""
+    with_targets = {
+        role: FoldPart(judged, target_values(options.targets, judged.y, highest)) for role, (judged, _) in parts.items()
+    }
+    return FoldData(with_targets, dcg(options.gains, highest, options.depth), seed)
+
 
 Params = dict[str, Any]
 #: Parameters of h that are chosen.
@@ -115,12 +182,7 @@ class Fitter:
     def fixed(self) -> Params:
         """Parameters that all fits share."""
         options = self.options
-        common = {
-            "h": self.h,
-            "penalties": options.penalties,
-            "weighted": options.weighted,
-            "tol": options.tol,
-        }
+        common = {"h": self.h, "penalties": options.penalties, "weighted": options.weighted, "tol": options.tol}
         if self.h == "trees":
             common |= {"rounds": options.rounds, "trees": options.trees}
         if self.h == "kernel":

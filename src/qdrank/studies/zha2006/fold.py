@@ -14,8 +14,7 @@ from qdrank.layout import FloatArray
 from qdrank.rankers.documents import FeatureScale, fold_documents
 from qdrank.store import write
 from qdrank.studies.running import FoldRun, View
-from qdrank.studies.zha2006.data import FoldData, fold_data
-from qdrank.studies.zha2006.fits import LIMIT, Fit, Fitter, penalties, setting_of
+from qdrank.studies.zha2006.fits import LIMIT, Fit, Fitter, FoldData, fold_data, penalties, setting_of
 from qdrank.studies.zha2006.methods import (
     FITTED_KINDS,
     KERNEL_METHODS,

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from qdrank.sections import PositiveFloat, PositiveInt, StudySection
+from qdrank.sections import PositiveFloat, PositiveInt, StudySection, key
 
 _Numbers = Literal["auto", "grades", "exp", "zha"]
 
@@ -14,69 +14,59 @@ _Numbers = Literal["auto", "grades", "exp", "zha"]
 class Zha(StudySection):
     """The study of Zha 2006: regression with a map of the targets for every query (aTVT)."""
 
-    regressors: list[Literal["ridge", "trees", "kernel"]] = Field(
-        default=["ridge", "trees"],
+    regressors: list[Literal["ridge", "trees", "kernel"]] = key(
+        ["ridge", "trees"],
+        "What stands for h: ridge regression, and boosted trees, the paper's; kernel, of its theorems, only beside "
+        "these.",
         min_length=1,
-        description="What stands for h: ridge regression, and boosted trees, the paper's; kernel, of its theorems, only beside these.",
     )
-    targets: _Numbers = Field(
-        default="auto",
-        description="Targets of the regression: the grades, 2^g - 1 (exp), or 0, 0.5, 3, 7, 10 (zha); auto: zha for five "
-        "grades, else exp.",
+    targets: _Numbers = key(
+        "auto",
+        "Targets of the regression: the grades, 2^g - 1 (exp), or 0, 0.5, 3, 7, 10 (zha); auto: zha for five grades, "
+        "else exp.",
     )
-    gains: _Numbers = Field(default="auto", description="Gains of the DCG, written as in targets.")
-    depth: PositiveInt = Field(default=5, description="Ranks that the DCG counts; the paper has 5.")
-    penalties: Literal["scaled", "raw"] = Field(
-        default="scaled",
-        description="lam_alpha and lam_beta normalised by the variance of the targets, or as the paper has them.",
+    gains: _Numbers = key("auto", "Gains of the DCG, written as in targets.")
+    depth: PositiveInt = key(5, "Ranks that the DCG counts; the paper has 5.")
+    penalties: Literal["scaled", "raw"] = key(
+        "scaled", "lam_alpha and lam_beta normalised by the variance of the targets, or as the paper has them."
     )
-    weighted: bool = Field(
-        default=True,
-        description="Whether h is fitted with weights alpha^2, or without weights to targets transformed again and again.",
+    weighted: bool = key(
+        True, "Whether h is fitted with weights alpha^2, or without weights to targets transformed again and again."
     )
-    tol: PositiveFloat = Field(
-        default=1e-8,
-        description="When the rounds of ridge end: 1e-8 is tight, 1e-3 is the usual rule. Maps of different rules are not "
+    tol: PositiveFloat = key(
+        1e-8,
+        "When the rounds of ridge end: 1e-8 is tight, 1e-3 is the usual rule. Maps of different rules are not "
         "comparable.",
     )
-    rounds: PositiveInt = Field(default=1, description="Rounds K with boosted trees, for which no tolerance is met.")
-    lam_alpha: list[PositiveFloat] = Field(
-        default=[1, 10, 100],
+    rounds: PositiveInt = key(1, "Rounds K with boosted trees, for which no tolerance is met.")
+    lam_alpha: list[PositiveFloat] = key(
+        [1, 10, 100], "Penalties on alpha - 1: the grid of tables 2 to 4, and the choice.", min_length=1
+    )
+    lam_beta: list[PositiveFloat] = key([0.1, 1, 10], "Penalties on beta, likewise.", min_length=1)
+    paper_alpha: PositiveFloat = key(10, "lam_alpha of tables 5 to 7, the paper's.")
+    paper_beta: PositiveFloat = key(1, "lam_beta of tables 5 to 7, the paper's.")
+    weak: PositiveFloat = key(
+        0.001, "Both penalties where the paper lets them go to 0; at 0 itself the scale of h is free."
+    )
+    lam_h: list[PositiveFloat] = key([0.1, 1, 10, 100, 1000, 10000], "Penalties of ridge to choose from.", min_length=1)
+    trees: PositiveInt = key(
+        100, "Most trees; how many of them rank is chosen on validation, for plain regression, aTVT and LambdaMART."
+    )
+    learning_rates: list[PositiveFloat] = key(
+        [0.05, 0.2],
+        "Shrinkages of the trees to choose from; plain trees and LambdaMART also try some between, aTVT the one that "
+        "plain trees chose.",
         min_length=1,
-        description="Penalties on alpha - 1: the grid of tables 2 to 4, and the choice.",
     )
-    lam_beta: list[PositiveFloat] = Field(
-        default=[0.1, 1, 10], min_length=1, description="Penalties on beta, likewise."
+    leaves: list[Annotated[int, Field(ge=2)]] = key(
+        [7, 15], "Leaves of a tree to choose from, also for LambdaMART.", min_length=1
     )
-    paper_alpha: PositiveFloat = Field(default=10, description="lam_alpha of tables 5 to 7, the paper's.")
-    paper_beta: PositiveFloat = Field(default=1, description="lam_beta of tables 5 to 7, the paper's.")
-    weak: PositiveFloat = Field(
-        default=0.001,
-        description="Both penalties where the paper lets them go to 0; at 0 itself the scale of h is free.",
+    min_leaf: list[PositiveInt] = key(
+        [20, 100], "Fewest documents in a leaf to choose from, also for LambdaMART.", min_length=1
     )
-    lam_h: list[PositiveFloat] = Field(
-        default=[0.1, 1, 10, 100, 1000, 10000], min_length=1, description="Penalties of ridge to choose from."
-    )
-    trees: PositiveInt = Field(
-        default=100,
-        description="Most trees; how many of them rank is chosen on validation, for plain regression, aTVT and LambdaMART.",
-    )
-    learning_rates: list[PositiveFloat] = Field(
-        default=[0.05, 0.2],
-        min_length=1,
-        description="Shrinkages of the trees to choose from; plain trees and LambdaMART also try some between, aTVT the one "
-        "that plain trees chose.",
-    )
-    leaves: list[Annotated[int, Field(ge=2)]] = Field(
-        default=[7, 15], min_length=1, description="Leaves of a tree to choose from, also for LambdaMART."
-    )
-    min_leaf: list[PositiveInt] = Field(
-        default=[20, 100], min_length=1, description="Fewest documents in a leaf to choose from, also for LambdaMART."
-    )
-    jitter: PositiveFloat = Field(
-        default=0.01,
-        description="Noise of the targets of further fits of the trees (refits), as a share of the targets' standard "
-        "deviation.",
+    jitter: PositiveFloat = key(
+        0.01,
+        "Noise of the targets of further fits of the trees (refits), as a share of the targets' standard deviation.",
     )
 
     @model_validator(mode="after")
