@@ -14,12 +14,10 @@ from pathlib import Path
 
 import numpy as np
 
-from qdrank.datasets.collections.reading import read_collection
+from qdrank.datasets.collections.forms import read_collection
 from qdrank.jobs import seconds
-from qdrank.text.encoder import Encoder, batches
-from qdrank.text.encoder_form import encoder_form
+from qdrank.text.encoder import Encoder, Vectors, batches, encoder_form
 from qdrank.text.encoder_search import search
-from qdrank.text.encoder_vectors import Vectors
 
 WIDTH, BLOCK = 384, 1 << 15
 

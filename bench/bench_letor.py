@@ -50,19 +50,19 @@ def generate(path: Path, kind: str, n_rows: int, first: int = 0) -> None:
 
 
 def read_ours(path: Path) -> int:
-    from qdrank.datasets.letor.reader import read_letor
+    from qdrank.datasets.letor import read_letor
 
     return sum(len(chunk.y) for chunk in read_letor(path))
 
 
 def load_ours(path: Path) -> int:
-    from qdrank.datasets.letor.reader import load_letor
+    from qdrank.datasets.letor import load_letor
 
     return load_letor(path).n_documents
 
 
 def import_ours(path: Path) -> int:
-    from qdrank.datasets.letor.conversion import import_letor
+    from qdrank.datasets.importing import import_letor
 
     parts = {part: path / f"{part}.txt" for part in ("train", "test")}
     import_letor(parts, path / "judged.parquet")

@@ -17,8 +17,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from qdrank.datasets.importing import import_letor
 from qdrank.datasets.judged import load_judged
-from qdrank.datasets.letor.conversion import import_letor
 from qdrank.layout import query_index
 from qdrank.learners import LEARNERS
 from qdrank.learners.ranksvm.kernels import one_thread

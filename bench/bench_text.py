@@ -21,11 +21,10 @@ import numpy as np
 from qdrank.datasets.collections.beir import read_nfcorpus
 from qdrank.datasets.collections.model import Documents, JudgedPairs
 from qdrank.text.analyser import Analyser
-from qdrank.text.bm25 import BM25
+from qdrank.text.extract import TextSettings, judged_text
 from qdrank.text.index import AnalysedQueries, analyse_queries, build_index
-from qdrank.text.judged import TextSettings, judged_text
 from qdrank.text.rank_features import column_names, feature_values
-from qdrank.text.retrieve import bm25_weights, find_candidates, retrieve
+from qdrank.text.retrieve import BM25, bm25_weights, find_candidates, retrieve
 
 N_TERMS, VOCABULARY, N_TOP = 60, 200_000, 100
 PLAIN = Analyser(stemmer="none", stop_words="none", unicode="none")

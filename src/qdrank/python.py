@@ -1,7 +1,7 @@
 """What the commands for runs and judgments do, in Python: `evaluate`, `compare`, `fuse`, `advise`, `retrieve`.
 
 Runs and judgments are paths, dictionaries ``{query: {document: number}}``, DataFrames (columns such as qid, docno, score), or
-what another tool answers (`qdrank.datasets.runs.contents.FORMS`).
+what another tool answers (`qdrank.datasets.runs.json_forms.FORMS`).
 Measures are named as ir_measures spells them, or are its objects. What comes back prints as the command does, has ``.frame()``,
 and is a table in a notebook. Wrong input raises `qdrank.errors.InputError`.
 """
@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Any
 from qdrank.commands.advise import advice_lines
 from qdrank.commands.compare import heading, report_lines
 from qdrank.commands.evaluate import USUAL, RunTable, text_table
-from qdrank.datasets.runs.given import qrels_of, run_of
-from qdrank.datasets.runs.model import Run
-from qdrank.datasets.runs.reading import distinct_names
+from qdrank.datasets.runs.reading import distinct_names, qrels_of, run_of
+from qdrank.datasets.runs.run import Run
 from qdrank.datasets.runs.writing import write_run
 from qdrank.errors import AnyPath, InputError
 from qdrank.evaluation.run_files import measured_run, named_run
@@ -27,7 +26,7 @@ from qdrank.measures.names import parse
 if TYPE_CHECKING:
     import pandas as pd
 
-    from qdrank.datasets.runs.given import Given
+    from qdrank.datasets.runs.reading import Given
     from qdrank.evaluation.advice import Advice
 
 

@@ -8,10 +8,10 @@ import pytest
 
 from qdrank.cli import main
 from qdrank.commands.fuse import fuse_by_models
-from qdrank.datasets.runs.joined import judged_runs
 from qdrank.datasets.runs.reading import read_run
+from qdrank.datasets.runs.run import judged_runs
 from qdrank.datasets.runs.writing import write_qrels, write_run
-from qdrank.datasets.simulated.known import two_runs
+from qdrank.datasets.simulated.features import two_runs
 from qdrank.errors import InputError
 from qdrank.learners.fusion import fuse
 from qdrank.rankers.documents import DocumentView

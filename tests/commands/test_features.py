@@ -10,19 +10,18 @@ import pytest
 import yaml
 
 from qdrank.cli import main
-from qdrank.datasets.collections.reading import read_collection
+from qdrank.datasets.collections.forms import read_collection
 from qdrank.datasets.judged import Judged
-from qdrank.datasets.letor.reader import load_letor
-from qdrank.datasets.runs.model import system_runs
+from qdrank.datasets.letor import load_letor
 from qdrank.datasets.runs.reading import read_all_runs, read_qrels
+from qdrank.datasets.runs.run import system_runs
 from qdrank.rankers import REFERENCE, RETRIEVERS
 from qdrank.rankers.documents import FoldDocuments
 from qdrank.rankers.first_stage import write_first_stages
 from qdrank.rankers.served import OneFeature, ServedRanker, write_ranker
 from qdrank.store import read, write
-from qdrank.text.extract import text_settings
+from qdrank.text.extract import judged_text, text_settings
 from qdrank.text.index import analyse_queries, build_index, count_matrix
-from qdrank.text.judged import judged_text
 from qdrank.text.retrieve import retrieve
 from qdrank.workflow.config_files import resolve
 from qdrank.workflow.recorded import recorded_text
@@ -83,9 +82,7 @@ def test_the_index_is_kept_until_the_texts_change(study: Path, monkeypatch: pyte
     arguments = ["features", "--data", "results/mine", "--queries", "new.txt", "--output"]
     assert main([*arguments, "first.txt"]) == 0
     analysed = []
-    monkeypatch.setattr(
-        "qdrank.text.new_queries.count_matrix", lambda tokens: analysed.append(1) or count_matrix(tokens)
-    )
+    monkeypatch.setattr("qdrank.text.index.count_matrix", lambda tokens: analysed.append(1) or count_matrix(tokens))
     assert main([*arguments, "second.txt"]) == 0
     assert Path("second.txt").read_bytes() == Path("first.txt").read_bytes()
     assert not analysed

@@ -15,7 +15,7 @@ from tests.evaluation.test_error_rates import WORLDS, wrong
 
 from qdrank.cli import main
 from qdrank.commands.evaluate import explained
-from qdrank.datasets.runs.model import Qrels, Run
+from qdrank.datasets.runs.run import Qrels, Run
 from qdrank.evaluation.declared import HOLDS, RULES_OF_RUNS
 from qdrank.evaluation.run_files import judged_run
 from qdrank.evaluation.two_runs import Question, TwoRuns

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from qdrank.cli import main
-from qdrank.datasets.runs.joined import judged_runs
 from qdrank.datasets.runs.reading import read_all_runs, read_qrels
+from qdrank.datasets.runs.run import judged_runs
 from qdrank.rankers.run_scores import OneRun
 from qdrank.rankers.tuning import query_values_of
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qdrank.datasets.collections.beir import read_scifact
-from qdrank.datasets.collections.reading import read_collection
+from qdrank.datasets.collections.forms import read_collection
 from qdrank.datasets.collections.smart import read_time
 from qdrank.errors import InputError
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from qdrank.datasets.collections.forms import read_collection
 from qdrank.datasets.collections.model import Collection, Notebook
-from qdrank.datasets.collections.reading import read_collection
 from qdrank.datasets.collections.trec import read_documents, read_topics
 from qdrank.errors import InputError
 from qdrank.text.extract import extract_features

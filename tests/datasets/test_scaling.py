@@ -8,7 +8,7 @@ import pytest
 from qdrank.datasets import scaling
 from qdrank.datasets.importing import refuse_the_wrong_end
 from qdrank.datasets.judged import Judged
-from qdrank.datasets.letor.reader import load_letor
+from qdrank.datasets.letor import load_letor
 from qdrank.datasets.scaling import (
     column_moments,
     inverse_deviation,

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qdrank.datasets.collections.reading import read_collection
+from qdrank.datasets.collections.forms import read_collection
 from qdrank.datasets.folds import assign_parts
 from qdrank.datasets.importing import import_features
 from qdrank.datasets.judged import load_judged

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qdrank.datasets.runs.model import Qrels, Run
 from qdrank.datasets.runs.reading import read_qrels, read_run
+from qdrank.datasets.runs.run import Qrels, Run
 from qdrank.errors import InputError
 from qdrank.evaluation.run_files import judged_run
 

@@ -120,6 +120,14 @@ def test_queries_of_one_source_do_not_count_as_many():
     assert by_source["high"] - by_source["low"] > 4 * (by_query["high"] - by_query["low"])
 
 
+def test_a_query_without_a_known_source_is_one_of_its_own():
+    gain = {"difference": Values(np.ones(3), ["q1", "q2", "q3"], "fold1")}
+    leak = {"value": Values(np.zeros(1), "", "fold1")}
+    found = with_sources({"gain": gain, "leak": leak}, {"q1": "s1", "q2": "s1"})
+    assert [*found["gain"]["difference"].source] == ["s1", "s1", "q3"]
+    assert [*found["leak"]["value"].source] == [""]
+
+
 def test_few_sources_have_no_verdict():
     found, _ = row([100] * 48)
     assert (found["verdict"], found["low"]) == (UNCLEAR, None)

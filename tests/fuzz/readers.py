@@ -13,8 +13,8 @@ import pyarrow as pa
 from qdrank.datasets import sources
 from qdrank.datasets.collections.beir import read_beir
 from qdrank.datasets.collections.smart import SmartForm, read_ohsumed, read_smart
-from qdrank.datasets.letor.conversion import import_letor
-from qdrank.datasets.letor.reader import load_letor
+from qdrank.datasets.importing import import_letor
+from qdrank.datasets.letor import load_letor
 from qdrank.datasets.runs.reading import read_qrels, read_run
 from qdrank.evaluation.run_files import measured_files
 from qdrank.measures import CONVENTIONS

@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from tests.learners.stored import SMALL, judged, stored
 
-from qdrank.datasets.letor.reader import load_letor
+from qdrank.datasets.letor import load_letor
 from qdrank.errors import InputError
 from qdrank.learners import LEARNERS, tune
 from qdrank.learners.atvt.estimator import ATVT

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qdrank.datasets.runs.model import Run
+from qdrank.datasets.runs.run import Run
 from qdrank.datasets.scaling import turned_ranks
 from qdrank.errors import InputError
 from qdrank.evaluation.published import load_expected

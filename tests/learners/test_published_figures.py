@@ -6,7 +6,7 @@ The bands are those of resources/expected: as wide as the spread between indepen
 import numpy as np
 import pytest
 
-from qdrank.datasets.letor.reader import load_letor
+from qdrank.datasets.letor import load_letor
 from qdrank.evaluation.published import load_expected
 from qdrank.layout import query_index, query_offsets
 from qdrank.learners import tune

@@ -6,9 +6,8 @@ from pathlib import Path
 import numpy as np
 
 from qdrank.datasets.judged import load_judged
-from qdrank.datasets.simulated.tables import write_simulated
-from qdrank.queries.artifacts import VectorOptions, describe_queries
-from qdrank.queries.recipe import document_vectors
+from qdrank.datasets.simulated.features import write_simulated
+from qdrank.queries.recipe import VectorOptions, describe_queries, document_vectors
 from qdrank.rankers.documents import fold_documents
 from qdrank.rankers.served import OneFeature, ServedRanker, write_ranker
 from qdrank.store import read

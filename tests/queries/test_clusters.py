@@ -5,7 +5,7 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 from qdrank.errors import InputError
-from qdrank.queries.clusters import k_means, nearest_centre
+from qdrank.queries.vectors import k_means, nearest_centre
 
 
 def blobs(seed: int = 0) -> np.ndarray:

@@ -9,15 +9,6 @@ import pytest
 from qdrank.datasets.judged import Judged
 from qdrank.errors import InputError
 from qdrank.queries import METRICS
-from qdrank.queries.artifacts import (
-    Queries,
-    VectorOptions,
-    describe_queries,
-    load_neighbours,
-    load_queries,
-    load_scale,
-    scale_table,
-)
 from qdrank.queries.graph import (
     GraphOptions,
     fitted_metric,
@@ -25,6 +16,15 @@ from qdrank.queries.graph import (
     metric_table,
     neighbours_table,
     ranking_targets,
+)
+from qdrank.queries.recipe import (
+    Queries,
+    VectorOptions,
+    describe_queries,
+    load_neighbours,
+    load_queries,
+    load_scale,
+    scale_table,
 )
 from qdrank.queries.vectors import Standardiser
 from qdrank.store import write

@@ -5,8 +5,8 @@ import itertools
 import numpy as np
 import pytest
 
-from qdrank.datasets.runs.joined import judged_runs
-from qdrank.datasets.simulated.known import two_runs
+from qdrank.datasets.runs.run import judged_runs
+from qdrank.datasets.simulated.features import two_runs
 from qdrank.errors import InputError
 from qdrank.queries.predictors import RunPredictors, first_scores, margins, text_predictors
 from qdrank.rankers.base import other_rows

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from qdrank.errors import InputError
 from qdrank.queries import vectors as module
-from qdrank.queries.artifacts import VectorOptions
-from qdrank.queries.recipe import checked_columns, document_vectors, topics_of
+from qdrank.queries.recipe import VectorOptions, checked_columns, document_vectors, topics_of
 from qdrank.queries.vectors import (
     POOLINGS,
     Standardiser,

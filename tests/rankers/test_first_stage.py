@@ -9,8 +9,8 @@ from qdrank.learners.choose import ValidationQueries
 from qdrank.measures.compute import measure
 from qdrank.rankers.first_stage import bm25_settings, feedback_settings, first_stages
 from qdrank.store import write
-from qdrank.text.bm25 import BM25
-from qdrank.text.judged import TextSettings, judged_text
+from qdrank.text.extract import TextSettings, judged_text
+from qdrank.text.retrieve import BM25
 
 GRID = {
     "bm25": {"k1": [0.3, 0.9, 2.0], "b": [0.0, 0.9]},

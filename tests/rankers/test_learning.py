@@ -11,7 +11,7 @@ from qdrank.datasets.judged import Judged, judged_table, load_judged
 from qdrank.evaluation.measuring import document_ids, joined_refits, joined_scores
 from qdrank.learners import LEARNERS
 from qdrank.learners.choose import ValidationQueries, fit_seed
-from qdrank.queries.artifacts import Queries
+from qdrank.queries.recipe import Queries
 from qdrank.rankers.bilinear import Mixture
 from qdrank.rankers.documents import fold_documents
 from qdrank.rankers.learned import LearnerRanker

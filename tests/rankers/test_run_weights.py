@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from qdrank.datasets.runs.joined import judged_runs
-from qdrank.datasets.simulated.known import two_runs
+from qdrank.datasets.runs.run import judged_runs
+from qdrank.datasets.simulated.features import two_runs
 from qdrank.errors import InputError
 from qdrank.evaluation.run_files import judged_run
 from qdrank.learners.choose import ValidationQueries

@@ -11,7 +11,7 @@ from tests.rankers.query_world import world
 from qdrank.cli import main
 from qdrank.commands.export import FORMATS
 from qdrank.datasets.columns import columns_table
-from qdrank.datasets.letor.reader import load_letor
+from qdrank.datasets.letor import load_letor
 from qdrank.errors import InputError
 from qdrank.learners.boosting import RankBoost
 from qdrank.learners.linear import Regression

@@ -16,15 +16,14 @@ import pytest
 from qdrank.cli import main
 from qdrank.datasets.columns import topics_table
 from qdrank.datasets.judged import Judged, load_judged
-from qdrank.datasets.simulated.tables import write_simulated
+from qdrank.datasets.simulated.features import write_simulated
 from qdrank.errors import InputError
 from qdrank.learners import LEARNERS
 from qdrank.learners.atvt.estimator import ATVT
 from qdrank.learners.ensemble.ser import SSER
 from qdrank.learners.parameters import fitted_names
 from qdrank.learners.ranksvm.estimator import RankSVM
-from qdrank.queries.artifacts import VectorOptions, describe_queries
-from qdrank.queries.recipe import document_vectors
+from qdrank.queries.recipe import VectorOptions, describe_queries, document_vectors
 from qdrank.rankers import RANKERS as REGISTRY
 from qdrank.rankers.bilinear import Bilinear, Mixture
 from qdrank.rankers.documents import fold_documents
@@ -151,7 +150,7 @@ def test_a_linear_model_answers_without_what_takes_long_to_load(fold, tmp_path):
     place, judged, *_ = fold
     stored(fold, "linear")
     file = letor(tmp_path / "new.txt", judged.of_role("fold1", "test"))
-    late = {"numba", "scipy", "pandas", "pyarrow.compute", "numpy.ma", "numpy.random"}
+    late = {"numba", "scipy", "pandas", "pydantic", "pyarrow.compute", "numpy.ma", "numpy.random"}
     code = f"import sys; from qdrank.cli import main; main(sys.argv[1:]); print(*sorted({late} & {{*sys.modules}}))"
     words = ["rank", "--models", str(place), "--method", "linear", "--input", str(file)]
     done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, check=True)

@@ -11,16 +11,14 @@ import qdrank
 from qdrank.cli import main
 from qdrank.commands.rank import whole_queries
 from qdrank.datasets.judged import Judged, load_judged
-from qdrank.datasets.letor.reader import read_letor
+from qdrank.datasets.letor import read_letor
 from qdrank.datasets.runs.reading import read_run
-from qdrank.datasets.simulated.features import REFERENCE
-from qdrank.datasets.simulated.tables import write_simulated
+from qdrank.datasets.simulated.features import REFERENCE, write_simulated
 from qdrank.errors import InputError
 from qdrank.learners.parameters import fitted_names
 from qdrank.learners.ranksvm.estimator import RankSVM
-from qdrank.queries.artifacts import VectorOptions, describe_queries, load_queries, scale_table
 from qdrank.queries.graph import GraphOptions, metric_table, neighbours_table
-from qdrank.queries.recipe import topics_of
+from qdrank.queries.recipe import VectorOptions, describe_queries, load_queries, scale_table, topics_of
 from qdrank.queries.sizes import Setting, neighbour_count
 from qdrank.rankers.one_model import LinearRanker
 from qdrank.serving.ranking import load_ranker

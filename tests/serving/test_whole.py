@@ -9,12 +9,10 @@ from tests.rankers.query_world import world
 from qdrank.cli import main
 from qdrank.datasets.columns import topics_table
 from qdrank.datasets.judged import Judged, load_judged
-from qdrank.datasets.runs.joined import judged_runs
+from qdrank.datasets.runs.run import judged_runs
 from qdrank.datasets.runs.writing import write_run
 from qdrank.datasets.scaling import column_moments, scaled
-from qdrank.datasets.simulated.features import REFERENCE
-from qdrank.datasets.simulated.known import two_runs
-from qdrank.datasets.simulated.tables import write_simulated
+from qdrank.datasets.simulated.features import REFERENCE, two_runs, write_simulated
 from qdrank.errors import InputError
 from qdrank.learners.ranksvm.estimator import RankSVM
 from qdrank.learners.trees import LambdaMART

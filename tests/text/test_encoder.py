@@ -13,8 +13,7 @@ pytest.importorskip("tokenizers")
 from tests.text.tiny_encoder import TABLE, WIDTH, WORDS, write_encoder
 
 from qdrank.errors import InputError
-from qdrank.text.encoder import Encoder, batches
-from qdrank.text.encoder_form import encoder_form
+from qdrank.text.encoder import Encoder, batches, encoder_form
 
 TEXTS = ["zebra lion", "", "piano violin cello river tiger", "unheard lion", "tiger"]
 EXPECTED = {

@@ -17,10 +17,16 @@ from qdrank.datasets.runs.reading import read_runs
 from qdrank.datasets.sources import load, load_encoders
 from qdrank.errors import InputError
 from qdrank.text import encoding
-from qdrank.text.encoder import Encoder
-from qdrank.text.encoder_form import encoder_form
-from qdrank.text.encoder_vectors import load_vectors, text_vectors
-from qdrank.text.encoding import encoded, gather_vectors, kept_vectors, texts_of, write_shard
+from qdrank.text.encoder import Encoder, encoder_form
+from qdrank.text.encoding import (
+    encoded,
+    gather_vectors,
+    kept_vectors,
+    load_vectors,
+    text_vectors,
+    texts_of,
+    write_shard,
+)
 from qdrank.text.first_runs import first_runs
 from qdrank.workflow.provenance import code_modules
 

@@ -4,8 +4,9 @@ from pathlib import Path
 import pytest
 
 from qdrank.datasets.judged import load_judged
+from qdrank.figures.text_notes import notes_table
 from qdrank.store import read
-from qdrank.text.extract import extract_features, notes_table, text_settings
+from qdrank.text.extract import extract_features, text_settings
 from qdrank.workflow.config import Text
 
 WORDS = ["wing", "flow", "heat", "lift", "drag", "mach", "layer", "shock"]

@@ -7,10 +7,9 @@ from hypothesis import strategies as st
 from tests.text.test_retrieve import index_of
 
 from qdrank.errors import InputError
-from qdrank.text.bm25 import BM25
-from qdrank.text.feedback import Feedback, expanded_queries
+from qdrank.text.expansion import Feedback, expanded_queries
 from qdrank.text.index import analyse_queries
-from qdrank.text.retrieve import bm25_scores, retrieve
+from qdrank.text.retrieve import BM25, bm25_scores, retrieve
 
 
 def by_hand(query: str, bodies: list[str], feedback: Feedback, ranked: list[tuple[int, float]]) -> dict[str, float]:

@@ -8,9 +8,8 @@ from qdrank.datasets.collections.beir import read_nfcorpus, read_scifact
 from qdrank.datasets.collections.model import Collection
 from qdrank.datasets.collections.smart import read_smart
 from qdrank.text.analyser import Analyser
-from qdrank.text.bm25 import BM25
 from qdrank.text.index import analyse_queries, build_index
-from qdrank.text.retrieve import retrieve
+from qdrank.text.retrieve import BM25, retrieve
 
 pytestmark = pytest.mark.mirror
 

@@ -9,8 +9,8 @@ from qdrank.errors import InputError
 from qdrank.store import read
 from qdrank.store.schemas import conform
 from qdrank.text import rank_features
+from qdrank.text.extract import TextSettings, judged_text, write_judged_text
 from qdrank.text.index import build_index
-from qdrank.text.judged import TextSettings, judged_text, write_judged_text
 from qdrank.text.rank_features import column_names, letor46_columns
 
 HERE = Path("made.txt")

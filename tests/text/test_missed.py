@@ -8,14 +8,14 @@ from tests.text.test_judged_text import made
 
 from qdrank.datasets.collections.smart import read_smart
 from qdrank.datasets.judged import Judged, load_judged
-from qdrank.datasets.runs.model import Qrels, Run
+from qdrank.datasets.runs.run import Qrels, Run
 from qdrank.evaluation.measuring import measure_features
 from qdrank.evaluation.run_files import judged_run
 from qdrank.figures.data import data_summary
+from qdrank.figures.text_notes import reference_maps
 from qdrank.store import tables, write
 from qdrank.studies.beyond.fold import Rejudging
-from qdrank.text.extract import reference_maps
-from qdrank.text.judged import TextSettings, judged_text
+from qdrank.text.extract import TextSettings, judged_text
 
 NAMES = ("ap", "ndcg@10/exp", "ndcg@10/letor4", "p@10/letor4", "mean_ndcg/geng")
 

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from qdrank.datasets.collections.model import Documents
 from qdrank.errors import InputError
 from qdrank.text.analyser import Analyser
-from qdrank.text.bm25 import BM25, VARIANTS
 from qdrank.text.index import analyse_queries, build_index
-from qdrank.text.retrieve import retrieve
+from qdrank.text.retrieve import BM25, VARIANTS, retrieve
 
 PLAIN = Analyser(stemmer="none", stop_words="none")
 BODIES = ["wing flow wing", "flow plate", "plate plate plate heat", "", "heat transfer flow wing slip", "flow"]

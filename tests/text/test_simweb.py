@@ -6,7 +6,7 @@ import pytest
 from qdrank.datasets.columns import reference_column
 from qdrank.datasets.judged import load_judged
 from qdrank.datasets.simulated.settings import QUERY_KINDS, WebSimulation
-from qdrank.datasets.simulated.simweb.world import simulate_web
+from qdrank.datasets.simulated.web import simulate_web
 from qdrank.queries.vectors import Standardiser, query_vectors
 from qdrank.store import read
 from qdrank.studies.geng2008.class_ranker import TypeClassifier

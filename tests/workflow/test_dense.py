@@ -12,12 +12,11 @@ pytest.importorskip("tokenizers")
 
 from qdrank.cli import main
 from qdrank.datasets.judged import load_judged
-from qdrank.datasets.letor.reader import load_letor
+from qdrank.datasets.letor import load_letor
 from qdrank.store import read
 from qdrank.store.tables import list_matrix
-from qdrank.text.encoder import Encoder
-from qdrank.text.encoder_form import encoder_form
-from qdrank.text.encoder_vectors import load_vectors
+from qdrank.text.encoder import Encoder, encoder_form
+from qdrank.text.encoding import load_vectors
 from tests.text.tiny_encoder import WORDS, write_encoder
 from tests.workflow.project import copy_project
 

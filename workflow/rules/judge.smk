@@ -100,7 +100,7 @@ rule simulate_features:
         mem_mb=memory(1200, 0),
         runtime=minutes(30),
     params:
-        call="qdrank.datasets.simulated.tables:write_simulated",
+        call="qdrank.datasets.simulated.features:write_simulated",
         arguments=lambda wc: {
             "like": wc.dataset,
             **planned.datasets[wc.dataset].options,

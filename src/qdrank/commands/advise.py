@@ -62,7 +62,7 @@ def _vectors(queries: Path | None, encoder: str | None) -> tuple[Any, Any]:
     if queries is None or encoder is None:
         fix = "give --queries FILE and --encoder NAME"
         raise InputError("weights by meaning need the words of the queries and an encoder", fix=fix)
-    from qdrank.text.new_queries import read_new_queries
+    from qdrank.datasets.collections.forms import read_new_queries
 
     asked = read_new_queries(queries)
     vectors = encoder_of(encoder).encode([query.text for query in asked], "queries")

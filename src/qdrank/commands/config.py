@@ -130,7 +130,7 @@ def check_own(dataset: PlannedDataset) -> None:
         read_as_data(dataset.files, seed=0, **{key: value for key, value in dataset.options.items() if key != "like"})
     elif dataset.kind == "letor" and like is None:
         from qdrank.datasets.columns import feature_names
-        from qdrank.datasets.letor.reader import letor_form
+        from qdrank.datasets.letor import letor_form
 
         width = letor_form(list(dataset.files.values()), sparse=dataset.options["sparse"]).width
         if dataset.options["reference"] > width:
@@ -145,9 +145,7 @@ def check_own(dataset: PlannedDataset) -> None:
 
 def check_simulated(name: str, options: Mapping[str, Any]) -> None:
     """Raise if the simulated data set ``name`` cannot be made with these settings."""
-    from qdrank.datasets.simulated.features import SIMULATIONS
-    from qdrank.datasets.simulated.known import AffineCopies, TwoRuns
-    from qdrank.datasets.simulated.settings import WebSimulation, World
+    from qdrank.datasets.simulated.settings import SIMULATIONS, AffineCopies, TwoRuns, WebSimulation, World
 
     others: dict[str, World] = {"simweb": WebSimulation(), "affine": AffineCopies(), "two-runs": TwoRuns()}
     try:

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from qdrank.commands.output import aligned
-from qdrank.datasets.runs.model import Qrels, Run
 from qdrank.datasets.runs.reading import read_all_runs, read_qrels
+from qdrank.datasets.runs.run import Qrels, Run
 from qdrank.errors import InputError
 from qdrank.evaluation.run_files import MeasuredRun, is_letor, judged_run, measured_files, named_run, told_apart
 from qdrank.evaluation.unjudged import depth_of

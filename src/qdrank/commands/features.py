@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from qdrank.datasets.collections.model import Query
     from qdrank.datasets.judged import Judged
-    from qdrank.text.encoder_vectors import TextVectors
+    from qdrank.text.encoding import TextVectors
     from qdrank.workflow.config import Settings
 
 
@@ -52,7 +52,7 @@ def run(args: argparse.Namespace) -> int:
         refuse_unwritable(path)
     judged, topics = features_of(args.data, args.queries, args.past)
 
-    from qdrank.datasets.letor.conversion import letor_text
+    from qdrank.datasets.importing import letor_text
     from qdrank.store import write
 
     with opened(args.output) as file:
@@ -72,9 +72,8 @@ def features_of(data: Path, queries_file: Path, past: int) -> tuple[Judged, pa.T
     """
     source, settings, encoder = study_of(data)
 
-    from qdrank.datasets.collections.reading import read_collection
-    from qdrank.text.extract import text_settings
-    from qdrank.text.new_queries import new_query_features, read_new_queries
+    from qdrank.datasets.collections.forms import read_collection, read_new_queries
+    from qdrank.text.extract import new_query_features, text_settings
 
     if past < 0:
         raise InputError("the number of documents is below 0", found=str(past), fix="give --past 0 or more")
@@ -95,9 +94,8 @@ def encoded_queries(data: Path, queries: Sequence[Query], encoder: Mapping[str, 
     if not encoder:
         fix = "name one in the configuration (encoder: minilm), and run it in another folder"
         raise InputError("the run has no encoder", file=data.parent / FILE, fix=fix)
-    from qdrank.text.encoder import Encoder
-    from qdrank.text.encoder_form import encoder_form
-    from qdrank.text.encoder_vectors import load_vectors
+    from qdrank.text.encoder import Encoder, encoder_form
+    from qdrank.text.encoding import load_vectors
 
     asked = Encoder(encoder_form(**encoder), threads=cores()).encode([query.text for query in queries], "queries")
     names = np.array([query.query_id for query in queries], dtype=object)

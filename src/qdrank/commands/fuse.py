@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from qdrank.commands.output import add_output, opened, refuse_unwritable
-from qdrank.datasets.runs.model import Qrels, Run, union_of
 from qdrank.datasets.runs.reading import read_all_runs
+from qdrank.datasets.runs.run import Qrels, Run, union_of
 from qdrank.datasets.runs.writing import run_lines
 from qdrank.errors import InputError
 from qdrank.learners.fusion import FUSION_METHODS, NORMS, fuse
@@ -53,7 +53,7 @@ def fuse_by_models(runs: Sequence[Run], models: str, tag: str, queries: str | No
     queries : file of the queries' texts, for rankers that look at them
     """
     from qdrank.datasets.runs.dataset import read_texts
-    from qdrank.datasets.runs.joined import judged_runs
+    from qdrank.datasets.runs.run import judged_runs
     from qdrank.queries.predictors import RunPredictors
     from qdrank.serving.ranking import load_ranker
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from qdrank.commands.features import PAST, QUERIES, encoded_queries, features_of, study_of
 from qdrank.commands.output import add_output, opened, refuse_unwritable
-from qdrank.datasets.letor.reader import Chunk, letor_form, read_letor
+from qdrank.datasets.letor import Chunk, letor_form, read_letor
 from qdrank.datasets.runs.writing import run_lines
 from qdrank.errors import InputError
 from qdrank.jobs import cores
@@ -133,7 +133,7 @@ def _of_queries(args: argparse.Namespace) -> tuple[Iterator[Batch], pa.Table]:
 
 def _search(args: argparse.Namespace, method: str, find: Callable[[Path, Sequence[Query]], _Found]) -> int:
     """Write the TREC run of what a first stage finds for the queries."""
-    from qdrank.text.new_queries import read_new_queries
+    from qdrank.datasets.collections.forms import read_new_queries
 
     if args.format != "trec" or args.queries is None:
         fix = "add --format trec" if args.queries is not None else "give --queries FILE --format trec"
@@ -149,10 +149,10 @@ def _search(args: argparse.Namespace, method: str, find: Callable[[Path, Sequenc
 
 
 def _by_words(stage: Searcher, data: Path, queries: Sequence[Query]) -> _Found:
-    from qdrank.datasets.collections.reading import read_collection
-    from qdrank.text.new_queries import kept_index
+    from qdrank.datasets.collections.forms import read_collection
+    from qdrank.text.index import build_index
 
-    index = kept_index(read_collection(**study_of(data)[0]).documents, stage.analyser, data / ".index.npz")
+    index = build_index(read_collection(**study_of(data)[0]).documents, stage.analyser, data / ".index.npz")
     return index.doc_id, stage.search(index, [query.text for query in queries])
 
 

@@ -13,7 +13,7 @@ import yaml
 from qdrank import cache_folder
 from qdrank.datasets import sources
 from qdrank.datasets.fetching.fetch import fetch_all
-from qdrank.datasets.runs.model import Qrels, Run
+from qdrank.datasets.runs.run import Qrels, Run
 from qdrank.errors import InputError
 from qdrank.jobs import cores
 from qdrank.registry import did_you_mean
@@ -22,7 +22,7 @@ from qdrank.store.atomic import write_text
 if TYPE_CHECKING:
     from qdrank.datasets.collections.model import Collection
     from qdrank.text.encoder import Encoder
-    from qdrank.text.encoder_vectors import TextVectors
+    from qdrank.text.encoding import TextVectors
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -81,7 +81,7 @@ def _entry(dataset: str) -> sources.Dataset | None:
 
 def collection_of(dataset: str, judgments: str | None = None) -> Collection:
     """A registered text collection, fetched, or one in a folder in BEIR's form; what was counted rather than refused is printed."""
-    from qdrank.datasets.collections.reading import read_collection
+    from qdrank.datasets.collections.forms import read_collection
     from qdrank.datasets.fetching.presence import download_folder
 
     entry, source = _entry(dataset), dict[str, Any](like="beir", folder=dataset)
@@ -104,9 +104,9 @@ def _systems(entry: sources.Dataset, best: str) -> tuple[Iterable[Run], Qrels, d
     """The systems of a set to aggregate, its judgments, and the parts of its queries."""
     from tempfile import TemporaryDirectory
 
+    from qdrank.datasets.importing import import_letor
     from qdrank.datasets.judged import load_judged
-    from qdrank.datasets.letor.conversion import import_letor
-    from qdrank.datasets.runs.model import judgments_of, system_runs
+    from qdrank.datasets.runs.run import judgments_of, system_runs
 
     paths = fetch_all(entry)
     with TemporaryDirectory() as folder:
@@ -177,8 +177,7 @@ def encoder_of(given: str) -> Encoder:
     """The encoder that the user names, fetched if it is registered."""
     from qdrank.datasets.fetching.fetch import fetch_all
     from qdrank.datasets.fetching.presence import download_folder
-    from qdrank.text.encoder import Encoder
-    from qdrank.text.encoder_form import encoder_form
+    from qdrank.text.encoder import Encoder, encoder_form
 
     spec: Any = yaml.safe_load(given) if given.startswith("{") else given
     known = sources.load_encoders()

@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 
 from qdrank.datasets.folds import ROLES, assign_parts, fold_names, roles
 from qdrank.datasets.judged import Judged, TextArray
-from qdrank.datasets.runs.joined import judged_runs
-from qdrank.datasets.runs.model import Qrels, Run
+from qdrank.datasets.runs.run import Qrels, Run, judged_runs
 from qdrank.errors import InputError
 from qdrank.evaluation.deciding import decide
 from qdrank.evaluation.declared import FAILS, HOLDS, RULES_OF_RUNS, UNCLEAR, Claim, Declaration

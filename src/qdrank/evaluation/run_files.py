@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qdrank.datasets.judged import Judged
-from qdrank.datasets.letor.reader import read_letor
-from qdrank.datasets.runs.model import Qrels, Run
+from qdrank.datasets.letor import read_letor
 from qdrank.datasets.runs.reading import distinct_names, is_rows, read_qrels, read_runs
 from qdrank.datasets.runs.rows import first_row
+from qdrank.datasets.runs.run import Qrels, Run
 from qdrank.datasets.textfiles import blocks, lines
 from qdrank.errors import AnyPath, InputError
 from qdrank.layout import FloatArray, IntArray, rows_of_queries

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from qdrank.datasets.runs.model import Qrels, Run
 from qdrank.datasets.runs.reading import distinct_names, read_qrels, read_runs
 from qdrank.datasets.runs.rows import read_groups
+from qdrank.datasets.runs.run import Qrels, Run
 from qdrank.errors import AnyPath, InputError
 from qdrank.evaluation.comparison import by_group, groups_of, paired_t, pairs_of
 from qdrank.evaluation.deciding import decide

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from qdrank.datasets.runs.model import Qrels, Run
-from qdrank.datasets.runs.tables import separator, table_cells, table_text
+from qdrank.datasets.runs.named_columns import separator, table_cells, table_text
+from qdrank.datasets.runs.run import Qrels, Run
 from qdrank.errors import GRADE_FIX, AnyPath, InputError
 from qdrank.evaluation.run_files import judged_run
 from qdrank.layout import FloatArray

@@ -211,10 +211,13 @@ def observe(claims: Iterable[Claim], values: pd.DataFrame, own: Observations) ->
 
 
 def with_sources(observations: Observations, source: Mapping[str, str]) -> Observations:
-    """Observations with the source of every query; values that belong to no single query stay as they are."""
+    """Observations with the source of every query; values that belong to no single query stay as they are.
+
+    A query without a candidate, which retrieval measures and no table of topics has, is a source of its own.
+    """
     return {
         claim: {
-            name: Values(of.value, of.query_id, of.fold, [source.get(query, "") for query in of.query_id])
+            name: Values(of.value, of.query_id, of.fold, [source.get(query, query) for query in of.query_id])
             for name, of in contrasts.items()
         }
         for claim, contrasts in observations.items()

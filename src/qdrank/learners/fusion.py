@@ -26,7 +26,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qdrank.datasets.runs.model import Run, by_rank, min_max, run_ranks, union_of, z_score
+from qdrank.datasets.runs.run import Run, by_rank, min_max, run_ranks, union_of, z_score
 from qdrank.errors import InputError
 from qdrank.layout import FloatArray, IntArray
 from qdrank.learners.base import Learner

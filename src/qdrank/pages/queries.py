@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from qdrank.datasets.judged import Judged, load_judged
 from qdrank.figures.palette import COLOURS
 from qdrank.layout import IntArray
-from qdrank.queries.artifacts import load_neighbours, load_queries
+from qdrank.queries.recipe import load_neighbours, load_queries
 from qdrank.queries.vectors import principal_plane
 from qdrank.store import read, write
 

@@ -14,9 +14,9 @@ from qdrank.datasets.judged import Judged, load_judged
 from qdrank.datasets.scaling import column_moments, inverse_deviation, scaled
 from qdrank.layout import FloatArray
 from qdrank.queries import METRICS
-from qdrank.queries.artifacts import Queries, fitted_rows, load_queries
 from qdrank.queries.metrics import Euclidean, preference_directions
 from qdrank.queries.neighbours import Search, TrainingQueries
+from qdrank.queries.recipe import Queries, fitted_rows, load_queries
 from qdrank.queries.sizes import stored_neighbours
 from qdrank.store import read, write
 from qdrank.store.tables import list_column, list_matrix

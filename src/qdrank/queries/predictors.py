@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from qdrank.datasets.runs.model import COLUMNS
+from qdrank.datasets.runs.run import COLUMNS
 from qdrank.errors import InputError
 from qdrank.layout import FloatArray, IntArray, query_index
 

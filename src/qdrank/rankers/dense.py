@@ -9,7 +9,7 @@ import numpy as np
 from qdrank.datasets.judged import load_roles, scores_table
 from qdrank.store import write
 from qdrank.text.encoder_search import search
-from qdrank.text.encoder_vectors import load_vectors
+from qdrank.text.encoding import load_vectors
 
 
 def write_dense(files: Mapping[str, str], out: Mapping[str, str], fold: str, *, depth: int) -> None:

@@ -14,20 +14,18 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from qdrank.datasets.collections.forms import read_collection
 from qdrank.datasets.collections.model import Collection
-from qdrank.datasets.collections.reading import read_collection
 from qdrank.datasets.judged import Judged, TextArray, load_roles, scores_table
 from qdrank.layout import FloatArray
 from qdrank.learners.choose import Choice, ValidationQueries, choice_rows, choose
 from qdrank.rankers import REFERENCE
 from qdrank.rankers.stored import Searcher, state_table
 from qdrank.store import write
-from qdrank.text.bm25 import BM25
-from qdrank.text.extract import text_settings
-from qdrank.text.feedback import Feedback, expanded_queries
+from qdrank.text.expansion import Feedback, expanded_queries
+from qdrank.text.extract import TextSettings, text_settings
 from qdrank.text.index import AnalysedQueries, FieldIndex, analyse_queries, build_index
-from qdrank.text.judged import TextSettings
-from qdrank.text.retrieve import RankedDocuments, bm25_scores, retrieve
+from qdrank.text.retrieve import BM25, RankedDocuments, bm25_scores, retrieve
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,8 +20,7 @@ from qdrank.learners import LEARNERS
 from qdrank.learners.base import LinearLearner
 from qdrank.learners.choose import Choice, choice_rows, fit_seed, grid_settings, tune
 from qdrank.learners.own import OwnLearner, own_parameters
-from qdrank.queries.artifacts import Queries, load_queries
-from qdrank.queries.recipe import load_document_vectors
+from qdrank.queries.recipe import Queries, load_document_vectors, load_queries
 from qdrank.rankers.documents import FeatureScale, FoldDocuments, load_fold, seen
 from qdrank.rankers.learned import LearnerRanker, WithQueryVectors, with_vectors
 from qdrank.rankers.served import ServedRanker, write_method

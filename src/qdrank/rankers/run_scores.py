@@ -1,6 +1,6 @@
 """Columns of fused runs as rankers see them: scores made comparable, ranks, and which run retrieves a document.
 
-Documents made of runs have five columns a run (`qdrank.datasets.runs.model.COLUMNS`). The three norms are those of
+Documents made of runs have five columns a run (`qdrank.datasets.runs.run.COLUMNS`). The three norms are those of
 `qdrank.learners.fusion`; a document that a run does not retrieve has the lowest value.
 
 A list fused by weights has the documents of the runs with a weight above 0, and no others: those have the score minus
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qdrank.datasets.judged import Judged
-from qdrank.datasets.runs.model import COLUMNS, alone
+from qdrank.datasets.runs.run import COLUMNS, alone
 from qdrank.errors import InputError
 from qdrank.layout import FloatArray
 from qdrank.learners.fusion import fused_scores

@@ -170,10 +170,9 @@ class Searcher:
 
     def search(self, index: Index, texts: Sequence[str]) -> RankedDocuments:
         """The best documents of each of the queries with these texts; ``index`` is of the same analyser."""
-        from qdrank.text.bm25 import BM25
-        from qdrank.text.feedback import Feedback, expanded_queries
+        from qdrank.text.expansion import Feedback, expanded_queries
         from qdrank.text.index import analyse_queries
-        from qdrank.text.retrieve import retrieve
+        from qdrank.text.retrieve import BM25, retrieve
 
         field, words = index.field(self.searched), analyse_queries(index, texts)
         model = BM25(variant=self.variant, k1=self.k1, b=self.b)

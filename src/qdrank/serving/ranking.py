@@ -33,7 +33,6 @@ from qdrank.rankers.stored import Searcher
 from qdrank.registry import did_you_mean, loaded
 from qdrank.store import read
 from qdrank.studies import STUDIES, stored_kinds
-from qdrank.workflow.config_files import load_yaml
 from qdrank.workflow.recorded import FILE, command, recorded_options
 
 #: Folder of the rankers, within the folder of a fold.
@@ -245,6 +244,8 @@ def _scale(chosen: ServedRanker, data: Path) -> FeatureScale:
         return "zscore"
     if not chosen.study:
         return "given"
+    from qdrank.workflow.config_files import load_yaml  # takes as long as all that ranks
+
     # this study stores models in the units of the data
     training = load_yaml(data.parent / FILE).get("training", {})
     scale: FeatureScale = training.get("scale", "auto")

@@ -7,12 +7,16 @@ time, so that the answer depends on no block and no number of cores, and equal v
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
 
 from qdrank.layout import FloatArray, IntArray
-from qdrank.text.encoder_vectors import Vectors
 from qdrank.text.retrieve import RankedDocuments
+
+if TYPE_CHECKING:
+    from qdrank.text.encoder import Vectors
 
 #: Queries and documents of one block of products, 32 MiB.
 _QUERIES, _DOCUMENTS = 256, 1 << 15

@@ -1,24 +1,62 @@
-"""Encoding the texts of a collection in blocks of fixed size, so that a run that goes on makes only what is missing."""
+"""Vectors of the texts of a collection: made in blocks of fixed size, so that a run that goes on makes only what is missing."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
+from qdrank.datasets.collections.forms import read_collection
 from qdrank.datasets.collections.model import Collection, judged_queries_of
-from qdrank.datasets.collections.reading import read_collection
 from qdrank.errors import AnyPath
+from qdrank.layout import rows_of
 from qdrank.store import open_artifact, read, write, writing
-from qdrank.store.tables import list_column
-from qdrank.text.encoder import Encoder
-from qdrank.text.encoder_form import encoder_form
-from qdrank.text.encoder_vectors import TextVectors, text_vectors
+from qdrank.store.tables import list_column, list_matrix
+from qdrank.text.encoder import Encoder, Vectors, encoder_form
+
+
+@dataclass(frozen=True, eq=False)
+class TextVectors:
+    """Vectors of a collection's judged queries, its documents, and their titles (zeros where there is none).
+
+    ``queries`` (n_queries, n_dimensions) of the names ``query_id``; ``documents``, ``titles`` (n_documents, n_dimensions) of the
+    names ``doc_id``, in the order of the collection.
+    """
+
+    query_id: NDArray[np.object_]
+    doc_id: NDArray[np.object_]
+    queries: Vectors
+    documents: Vectors
+    titles: Vectors
+
+    def of_queries(self, query_id: Sequence[str] | NDArray[np.object_]) -> Vectors:
+        """Vectors of the queries with these names, (n_names, n_dimensions)."""
+        wanted = np.asarray(query_id, dtype=object)
+        return np.asarray(self.queries[rows_of(wanted, self.query_id, among="the encoded queries")])
+
+
+def text_vectors(tables: Sequence[pa.Table]) -> TextVectors:
+    """The vectors of a collection from its artifacts ``vectors``."""
+    table = pa.concat_tables(tables)
+    kind, names = (table.column(name).to_numpy(zero_copy_only=False) for name in ("kind", "id"))
+    vectors = list_matrix(table.column("vector"))
+    query_id, doc_id = names[kind == "query"], names[kind == "document"]
+    titles = np.zeros((len(doc_id), vectors.shape[1]), dtype=np.float32)
+    titles[rows_of(names[kind == "title"], doc_id)] = vectors[kind == "title"]
+    return TextVectors(query_id, doc_id, vectors[kind == "query"], vectors[kind == "document"], titles)
+
+
+def load_vectors(path: AnyPath) -> TextVectors:
+    """The vectors of a collection from the artifact of a run."""
+    return text_vectors([read(path, "vectors")])
+
 
 #: Texts that are encoded together. Which texts share a block does not depend on the number of jobs.
 BLOCK = 1024
@@ -99,8 +137,8 @@ def write_shard(
     Parameters
     ----------
     shard : number of the share, from 0, and of how many
-    source : arguments of `qdrank.datasets.collections.reading.read_collection`
-    encoder : arguments of `qdrank.text.encoder_form.encoder_form`
+    source : arguments of `qdrank.datasets.collections.forms.read_collection`
+    encoder : arguments of `qdrank.text.encoder.encoder_form`
     """
     number, total = shard
     blocks = blocks_of(texts_of(read_collection(**source)))

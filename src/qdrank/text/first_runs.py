@@ -7,13 +7,12 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from qdrank.datasets.collections.model import Collection, judged_queries_of
-from qdrank.datasets.runs.model import Qrels, Run
-from qdrank.text.bm25 import BM25
+from qdrank.datasets.runs.run import Qrels, Run
 from qdrank.text.encoder_search import search
-from qdrank.text.encoder_vectors import TextVectors
-from qdrank.text.feedback import Feedback, expanded_queries
+from qdrank.text.encoding import TextVectors
+from qdrank.text.expansion import Feedback, expanded_queries
 from qdrank.text.index import AnalysedQueries, FieldIndex, analyse_queries, build_index
-from qdrank.text.retrieve import RankedDocuments, best_documents, retrieve
+from qdrank.text.retrieve import BM25, RankedDocuments, best_documents, retrieve
 from qdrank.text.topics import latent_space
 
 FIRST_RUNS = ("bm25", "rm3", "lsa")

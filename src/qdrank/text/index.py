@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import hashlib
+import io
+import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import field as setting
 from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from qdrank import __version__
 from qdrank.datasets.collections.model import Documents
 from qdrank.errors import InputError
 from qdrank.layout import FloatArray, IntArray
 from qdrank.registry import did_you_mean
+from qdrank.store.atomic import atomic_path
 from qdrank.text.analyser import AnalysedTokens, Analyser
 
 Counts = sparse.csr_array
@@ -125,14 +131,24 @@ class AnalysedQueries:
         return int(self.counts.shape[0])
 
 
-def build_index(documents: Documents, analyser: Analyser | None = None) -> Index:
-    """Index every field of ``documents``, and the unions ``both`` (title + body) and ``whole`` (all four)."""
+def build_index(documents: Documents, analyser: Analyser | None = None, file: Path | None = None) -> Index:
+    """Index every field of ``documents``, and the unions ``both`` (title + body) and ``whole`` (all four).
+
+    With ``file`` the counts are read from there if it was made of the same texts in the same way, and else kept there: analysing
+    a collection takes seconds. A file that cannot be read or written is no error.
+    """
     analyser = analyser or Analyser()
-    tokens = analyser.analyse(text for texts in documents.fields.values() for text in texts)
-    return index_of(documents, analyser, count_matrix(tokens), tokens.terms)
+    key = _key(documents, analyser) if file else ""
+    kept = _read(file, key) if file else None
+    if kept is None:
+        tokens = analyser.analyse(text for texts in documents.fields.values() for text in texts)
+        kept = count_matrix(tokens), tokens.terms
+        if file:
+            _write(file, key, *kept)
+    return _index(documents, analyser, *kept)
 
 
-def index_of(documents: Documents, analyser: Analyser, counts: Counts, terms: list[str]) -> Index:
+def _index(documents: Documents, analyser: Analyser, counts: Counts, terms: list[str]) -> Index:
     """The index from the counts of each term in each text, (n_fields * n_documents, n_terms), field after field."""
     n = len(documents)
     fields = {name: FieldIndex(counts[i * n : (i + 1) * n]) for i, name in enumerate(documents.fields)}
@@ -184,3 +200,39 @@ def with_words(index: Index, texts: Sequence[str]) -> Index:
         wide = counts.shape[0], counts.shape[1] + len(new)
         fields[name] = FieldIndex(sparse.csr_array((counts.data, counts.indices, counts.indptr), shape=wide))
     return Index(index.doc_id, [*index.terms, *new], fields, index.analyser)
+
+
+def _key(documents: Documents, analyser: Analyser) -> str:
+    """Digest of all texts, of how they are analysed, and of the version of the program."""
+    sha256 = hashlib.sha256(f"{__version__} {analyser!r} {list(documents.fields)} {len(documents)}".encode())
+    for texts in documents.fields.values():
+        for text in texts:
+            data = text.encode()
+            sha256.update(len(data).to_bytes(8, "little") + data)
+    return sha256.hexdigest()
+
+
+def _read(place: Path, key: str) -> tuple[Counts, list[str]] | None:
+    try:
+        with np.load(place, allow_pickle=False) as file:
+            if str(file["key"]) != key:
+                return None
+            terms = bytes(file["terms"]).decode().split("\n")
+            terms = terms if terms != [""] else []
+            shape = int(file["rows"]), len(terms)
+            return sparse.csr_array((file["data"], file["indices"], file["indptr"]), shape=shape), terms
+    except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile):
+        return None
+
+
+def _write(place: Path, key: str, counts: Counts, terms: list[str]) -> None:
+    buffer = io.BytesIO()
+    words = np.frombuffer("\n".join(terms).encode(), dtype=np.uint8)
+    rows = np.array(counts.shape[0])
+    csr = (counts.data, counts.indices, counts.indptr)
+    np.savez(buffer, key=np.array(key), terms=words, rows=rows, data=csr[0], indices=csr[1], indptr=csr[2])
+    try:
+        with atomic_path(place) as path:
+            path.write_bytes(buffer.getvalue())
+    except OSError:
+        return

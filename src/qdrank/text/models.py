@@ -20,7 +20,6 @@ import numpy as np
 
 from qdrank.errors import InputError
 from qdrank.layout import FloatArray, IntArray
-from qdrank.text.bm25 import robertson_idf
 from qdrank.text.index import AnalysedQueries, FieldIndex
 
 
@@ -187,6 +186,11 @@ def l9(m: Matches) -> FloatArray:
 def l10(m: Matches) -> FloatArray:
     """Σ log((c(t,d)/|d|) (|C|/c(t,C)) + 1)."""
     return m.over_words(np.log1p(m.share * m.n_documents / np.maximum(m.cf, 1.0)))
+
+
+def robertson_idf(df: FloatArray, n: int) -> FloatArray:
+    """Robertson & Spärck Jones' weight; a term in over half of the documents counts for nothing, not against."""
+    return np.maximum(np.log((n - df + 0.5) / (df + 0.5)), 0.0)
 
 
 def bm25(m: Matches) -> FloatArray:

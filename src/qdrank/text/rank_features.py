@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,10 +21,12 @@ from qdrank.datasets.collections.model import Documents
 from qdrank.layout import FloatArray, IntArray
 from qdrank.registry import refuse_unknown
 from qdrank.text.encoder_search import cosines
-from qdrank.text.encoder_vectors import TextVectors
 from qdrank.text.index import AnalysedQueries, Index
 from qdrank.text.models import MODELS, Constants, match
 from qdrank.text.retrieve import Candidates
+
+if TYPE_CHECKING:
+    from qdrank.text.encoding import TextVectors
 
 #: PageRank, links, and the shape of the URL: LETOR's features 41 to 46.
 WEB_COLUMNS = ("link.pagerank", "link.inlinks", "link.outlinks", "url.slashes", "url.characters", "url.children")
@@ -115,10 +118,10 @@ def dense_columns() -> list[str]:
     return ["both.dense", "title.dense"]
 
 
-def dense_values(vectors: TextVectors, query_id: Sequence[str], pairs: Candidates) -> dict[str, FloatArray]:
+def dense_values(vectors: TextVectors, query_id: NDArray[np.object_], pairs: Candidates) -> dict[str, FloatArray]:
     """Values of `dense_columns` for every pair, (n_pairs,) each; ``query_id`` (n_queries,) are the queries that pairs number."""
     rows, query = np.unique(pairs.query, return_inverse=True)
-    asked = vectors.of_queries(np.array(query_id, dtype=object)[rows])
+    asked = vectors.of_queries(query_id[rows])
     texts = (vectors.documents, vectors.titles)
     return {name: cosines(asked, of, query, pairs.document) for name, of in zip(dense_columns(), texts, strict=True)}
 
@@ -163,7 +166,7 @@ def feature_values(
     Parameters
     ----------
     static : mapping of column to (n_documents,) values, optional
-        Columns that belong to the document alone (`web.web_columns`).
+        Columns that belong to the document alone (`web_columns`).
     given : mapping of column to (n_pairs,) values, optional: scores of the first stage (`FIRST_STAGE`), `dense_values`
     """
     X = np.zeros((len(candidates.query), len(names)), dtype=np.float32)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from qdrank.datasets.columns import columns_table, topics_table
 from qdrank.datasets.judged import Judged
 from qdrank.datasets.simulated.settings import QUERY_KINDS
-from qdrank.datasets.simulated.simweb.world import SimulatedWeb, simulate_web
+from qdrank.datasets.simulated.web import SimulatedWeb, simulate_web
 from qdrank.layout import FloatArray, query_offsets
 from qdrank.store import write
 from qdrank.text.index import AnalysedQueries, Index, analyse_queries, build_index

@@ -76,7 +76,7 @@ class Plan:
     learners: Mapping[str, str] = field(default_factory=dict)
     """Learners of the user's own: ``FILE.py:CLASS`` or ``MODULE:CLASS`` by name."""
     encoder: Mapping[str, str] = field(default_factory=dict)
-    """Arguments of `qdrank.text.encoder_form.encoder_form`; empty where there is no encoder."""
+    """Arguments of `qdrank.text.encoder.encoder_form`; empty where there is no encoder."""
     encoders: tuple[str, ...] = ()
     """Name of a registered encoder, which is fetched."""
 

@@ -130,7 +130,7 @@ class WorkflowRun:
         return self.dataset(wildcards).title
 
     def text_source(self, name: str) -> dict[str, Any]:
-        """Arguments of `qdrank.datasets.collections.reading.read_collection`; none where a data set is no raw text."""
+        """Arguments of `qdrank.datasets.collections.forms.read_collection`; none where a data set is no raw text."""
         dataset = self.planned.datasets[name]
         return dict(dataset.options) if dataset.kind == "text" else {}
 
@@ -156,7 +156,7 @@ class WorkflowRun:
         return self.planned.datasets[name].kind == "text" or name in self.simulated_webs
 
     def searched(self, name: str) -> dict[str, Any]:
-        """Text of a data set to search: how it is drawn, or the arguments of `qdrank.datasets.collections.reading.read_collection`."""
+        """Text of a data set to search: how it is drawn, or the arguments of `qdrank.datasets.collections.forms.read_collection`."""
         if name in self.simulated_webs:
             return {"like": "simweb", "draw": self.draw(name)}
         return dict(self.planned.datasets[name].options)

@@ -7,7 +7,7 @@ import lzma
 import numpy as np
 import pytest
 
-from qdrank.datasets.letor.reader import load_letor, read_letor
+from qdrank.datasets.letor import load_letor, read_letor
 from qdrank.errors import GRADE_FIX, InputError
 
 GOOD = "0 qid:1 1:0 2:0 #docid = a\n1 qid:1 1:1 2:0 #docid = b\n"

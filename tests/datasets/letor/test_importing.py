@@ -6,10 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from qdrank.datasets.importing import best_feature
+from qdrank.datasets.importing import _query_ids, best_feature, export_letor, import_letor
 from qdrank.datasets.judged import Judged, load_judged
-from qdrank.datasets.letor.conversion import _query_ids, export_letor, import_letor
-from qdrank.datasets.letor.reader import load_letor
+from qdrank.datasets.letor import load_letor
 from qdrank.errors import InputError
 
 
@@ -40,14 +39,14 @@ def test_parts_in_one_artifact(files, tmp_path):
 @pytest.mark.parametrize("threads", ["1", "2", "4"])
 def test_same_bytes_whatever_the_blocks_and_threads(files, tmp_path, monkeypatch, threads):
     import_letor(files, tmp_path / "a.parquet")
-    monkeypatch.setattr("qdrank.datasets.letor.conversion.read_letor", _in_small_blocks)
+    monkeypatch.setattr("qdrank.datasets.importing.read_letor", _in_small_blocks)
     monkeypatch.setenv("QDRANK_THREADS", threads)
     import_letor(files, tmp_path / "b.parquet")
     assert (tmp_path / "a.parquet").read_bytes() == (tmp_path / "b.parquet").read_bytes()
 
 
 def _in_small_blocks(path, **options):
-    from qdrank.datasets.letor.reader import read_letor
+    from qdrank.datasets.letor import read_letor
 
     return read_letor(path, block_bytes=60, **options)
 
@@ -170,5 +169,5 @@ def test_names_of_an_unsplit_file_are_all_found(tmp_path, monkeypatch, ends):
     (tmp_path / "f").write_bytes(ends.join(rows))
     expected = list(dict.fromkeys([*(name.decode() for name in names), "tab", "two", "last"]))
     for size in (1, 100, 1 << 20):
-        monkeypatch.setattr("qdrank.datasets.letor.conversion._NAMES_BLOCK", size)
+        monkeypatch.setattr("qdrank.datasets.importing._NAMES_BLOCK", size)
         assert _query_ids(tmp_path / "f") == expected

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from qdrank.datasets.importing import export_letor
 from qdrank.datasets.judged import Judged
-from qdrank.datasets.letor.conversion import export_letor
-from qdrank.datasets.letor.reader import load_letor, read_letor
-from qdrank.datasets.letor.rows import Form, RowReader
+from qdrank.datasets.letor import load_letor, read_letor
+from qdrank.datasets.letor_rows import Form, RowReader
 from qdrank.datasets.textfiles import Block
 from qdrank.errors import InputError
 

@@ -5,8 +5,8 @@ import lzma
 import numpy as np
 import pytest
 
-from qdrank.datasets.letor import rows as letor
-from qdrank.datasets.letor.reader import document_names, load_letor, read_letor
+from qdrank.datasets import letor_rows as letor
+from qdrank.datasets.letor import document_names, load_letor, read_letor
 
 DENSE = """\
 2 qid:10 1:0.5 2:-1 3:1e-3 #docid = GX000-00 inc = 1 prob = 0.02

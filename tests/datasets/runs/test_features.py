@@ -8,13 +8,11 @@ import pytest
 from qdrank.datasets.columns import reference_column
 from qdrank.datasets.judged import load_judged
 from qdrank.datasets.runs.dataset import import_runs, read_texts, read_vectors
-from qdrank.datasets.runs.joined import judged_runs
-from qdrank.datasets.runs.model import COLUMNS, Qrels, Run
+from qdrank.datasets.runs.run import COLUMNS, Qrels, Run, judged_runs
 from qdrank.errors import InputError
 from qdrank.evaluation.run_files import judged_run
 from qdrank.measures.compute import measure
-from qdrank.queries.artifacts import VectorOptions, describe_queries
-from qdrank.queries.recipe import document_vectors
+from qdrank.queries.recipe import VectorOptions, describe_queries, document_vectors
 from qdrank.store import read
 
 

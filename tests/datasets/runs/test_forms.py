@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 
 import qdrank
 from qdrank.cli import main
-from qdrank.datasets.runs.given import qrels_of, run_of
-from qdrank.datasets.runs.reading import read_qrels, read_run, read_runs
+from qdrank.datasets.runs.reading import qrels_of, read_qrels, read_run, read_runs, run_of
 from qdrank.datasets.textfiles import open_bytes
 from qdrank.errors import InputError
 

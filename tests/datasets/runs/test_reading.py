@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from qdrank.datasets.runs import reading
-from qdrank.datasets.runs.contents import FORMS
+from qdrank.datasets.runs.json_forms import FORMS
 from qdrank.datasets.runs.reading import distinct_names, read_all_runs, read_qrels, read_run, read_runs
 from qdrank.datasets.runs.rows import read_rows
 from qdrank.datasets.textfiles import LONGEST_LINE, UTF8_MARK

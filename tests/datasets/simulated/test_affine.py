@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from qdrank.datasets.simulated.known import simulate_affine, two_runs
-from qdrank.datasets.simulated.tables import write_simulated
+from qdrank.datasets.simulated.features import simulate_affine, two_runs, write_simulated
 from qdrank.errors import InputError
 from qdrank.layout import query_index
 from qdrank.learners import ATVT

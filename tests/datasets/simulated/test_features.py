@@ -11,9 +11,9 @@ from qdrank.datasets.simulated.features import (
     REFERENCE,
     SIMULATED_QUERY_COLUMNS,
     TYPES,
-    Simulation,
     simulate,
 )
+from qdrank.datasets.simulated.settings import Simulation
 from qdrank.errors import InputError
 from qdrank.layout import query_index, query_offsets
 from qdrank.queries.neighbours import neighbours

@@ -3,11 +3,18 @@
 import numpy as np
 import pytest
 
-from qdrank.datasets.simulated.known import AffineCopies
-from qdrank.datasets.simulated.settings import QUERY_KINDS, WebSimulation
-from qdrank.datasets.simulated.simweb.pages import CUES, made_words, tokens
-from qdrank.datasets.simulated.simweb.queries import candidate_pages, match_matrix
-from qdrank.datasets.simulated.simweb.world import RULES, Links, _draw, make_grades, simulate_web, utilities
+from qdrank.datasets.simulated.settings import QUERY_KINDS, AffineCopies, WebSimulation
+from qdrank.datasets.simulated.web import (
+    RULES,
+    Links,
+    _draw,
+    candidate_pages,
+    make_grades,
+    match_matrix,
+    simulate_web,
+    utilities,
+)
+from qdrank.datasets.simulated.web_pages import CUES, made_words, tokens
 from qdrank.errors import InputError
 
 #: Pages, links, judgments, sum of grades and first query of the small draw with seed 3.

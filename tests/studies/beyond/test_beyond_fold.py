@@ -44,7 +44,7 @@ from qdrank.studies.beyond.options import Options
 from qdrank.studies.beyond.settings import Beyond
 from qdrank.studies.making import Inputs, Shown
 from qdrank.studies.running import View
-from qdrank.text.judged import TextSettings, judged_text
+from qdrank.text.extract import TextSettings, judged_text
 
 SMALL = {
     "lambdas": [0.1, 0.01],

@@ -33,12 +33,10 @@ from qdrank.studies.beyond.retrievers import (
     similarities,
     z_scores,
 )
-from qdrank.text.bm25 import BM25
-from qdrank.text.feedback import Feedback
+from qdrank.text.expansion import AskedQueries, Feedback, PastQueries
+from qdrank.text.extract import TextSettings
 from qdrank.text.index import AnalysedQueries, FieldIndex
-from qdrank.text.judged import TextSettings
-from qdrank.text.past_queries import AskedQueries, PastQueries
-from qdrank.text.retrieve import best_documents, bm25_scores, retrieve
+from qdrank.text.retrieve import BM25, best_documents, bm25_scores, retrieve
 
 GRID = Grid.of(
     BM25(),
@@ -265,7 +263,7 @@ def test_text_is_scored_as_the_first_stage_scores_it(known):
     asked = AnalysedQueries(words, nothing, nothing)
     expected = bm25_scores(known.text, asked, query, document, model).reshape(N_PAST, N_DOCUMENTS)
     np.testing.assert_allclose(Lexical(model).scores(known, plain(words)), expected, rtol=1e-12)
-    from qdrank.text.feedback import expanded_queries
+    from qdrank.text.expansion import expanded_queries
 
     again = expanded_queries(known.text, asked, retrieve(known.text, asked, model, n_top=10), RM3)
     expected = bm25_scores(known.text, again, query, document, model).reshape(N_PAST, N_DOCUMENTS)

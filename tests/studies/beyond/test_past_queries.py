@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 from scipy import sparse
 
-from qdrank.datasets.collections.reading import read_collection
+from qdrank.datasets.collections.forms import read_collection
 from qdrank.evaluation.deciding import decide
 from qdrank.evaluation.values import observe
 from qdrank.figures.numbers import where
@@ -35,9 +35,9 @@ from qdrank.studies.beyond.retrieval import fold_queries, hiding_lists, in_form,
 from qdrank.studies.beyond.settings import Beyond
 from qdrank.studies.beyond.tables import label, retrieval_values, retrieved, tabulate_retrieval
 from qdrank.studies.making import Inputs, Shown
-from qdrank.text.encoder_vectors import load_vectors
+from qdrank.text.encoding import load_vectors
+from qdrank.text.expansion import AskedQueries
 from qdrank.text.extract import text_settings
-from qdrank.text.past_queries import AskedQueries
 from qdrank.text.retrieve import RankedDocuments
 from qdrank.workflow.config import Settings
 

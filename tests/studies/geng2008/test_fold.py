@@ -10,7 +10,7 @@ from tests.studies.geng2008.world import GENG, TOL, study, world
 from qdrank.errors import InputError
 from qdrank.layout import shuffled_within
 from qdrank.measures.compute import measure
-from qdrank.queries.artifacts import Queries
+from qdrank.queries.recipe import Queries
 from qdrank.queries.sizes import Setting
 from qdrank.studies.geng2008 import stability
 from qdrank.studies.geng2008.class_ranker import TypeClassifier, guess_classes

@@ -10,11 +10,10 @@ from qdrank.errors import InputError
 from qdrank.layout import pair_counts
 from qdrank.learners.ranksvm.estimator import RankSVM
 from qdrank.measures.compute import ndcg
-from qdrank.queries.clusters import k_means
 from qdrank.queries.metrics import Euclidean
 from qdrank.queries.neighbours import neighbours
 from qdrank.queries.sizes import Setting, by_lambda, neighbour_count, neighbour_counts
-from qdrank.queries.vectors import Standardiser, query_vectors
+from qdrank.queries.vectors import Standardiser, k_means, query_vectors
 from qdrank.rankers.documents import one_model_scores
 from qdrank.rankers.knn import ALIKE, change_ratios, offline1, offline2
 from qdrank.rankers.stored import from_state_table, state_table
@@ -250,7 +249,7 @@ def fold_gammas(parts, test):
 @pytest.mark.mirror
 @pytest.mark.full
 def test_gamma_on_mq2008(mirror):
-    from qdrank.datasets.letor.reader import load_letor
+    from qdrank.datasets.letor import load_letor
 
     data = [load_letor(mirror / "letor4" / "MQ2008" / f"S{i}.txt.xz") for i in range(1, 6)]
     parts = [(query_vectors(d.X, d.offsets, 36), pair_counts(d.y, d.offsets)) for d in data]

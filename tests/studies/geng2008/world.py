@@ -7,9 +7,9 @@ import pyarrow as pa
 
 from qdrank.datasets.judged import Judged
 from qdrank.datasets.simulated.features import REFERENCE, simulate
-from qdrank.queries.artifacts import Queries, VectorOptions, describe_queries
 from qdrank.queries.graph import GraphOptions, neighbours_table
 from qdrank.queries.metrics import Euclidean
+from qdrank.queries.recipe import Queries, VectorOptions, describe_queries
 from qdrank.rankers.documents import fold_documents
 from qdrank.store.tables import list_matrix
 from qdrank.studies.geng2008.class_ranker import guess_classes

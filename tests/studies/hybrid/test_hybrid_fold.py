@@ -7,9 +7,8 @@ import pyarrow as pa
 import pytest
 
 from qdrank.datasets.folds import assign_parts
-from qdrank.datasets.runs.joined import judged_runs
-from qdrank.datasets.runs.model import Run, run_ranks
-from qdrank.datasets.simulated.known import two_runs
+from qdrank.datasets.runs.run import Run, judged_runs, run_ranks
+from qdrank.datasets.simulated.features import two_runs
 from qdrank.evaluation.deciding import decide
 from qdrank.evaluation.declared import CHECK, HOLDS
 from qdrank.evaluation.measuring import measures_table

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from qdrank.datasets.judged import Judged
-from qdrank.datasets.simulated.known import simulate_affine
+from qdrank.datasets.simulated.features import simulate_affine
 from qdrank.figures.numbers import where
 from qdrank.rankers.documents import fold_documents
 from qdrank.store.schemas import shape_of

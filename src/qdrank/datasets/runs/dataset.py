@@ -15,10 +15,9 @@ from qdrank.datasets.folds import assign_parts, fold_names, roles
 from qdrank.datasets.importing import Notes, refuse_unusable
 from qdrank.datasets.judged import Judged
 from qdrank.datasets.origins import sources_of
-from qdrank.datasets.runs.joined import judged_runs
-from qdrank.datasets.runs.model import COLUMNS, Qrels, alone
 from qdrank.datasets.runs.reading import is_json, read_all_runs, read_qrels
 from qdrank.datasets.runs.rows import read_groups
+from qdrank.datasets.runs.run import COLUMNS, Qrels, alone, judged_runs
 from qdrank.datasets.textfiles import lines
 from qdrank.errors import AnyPath, InputError, placed
 from qdrank.layout import FloatArray

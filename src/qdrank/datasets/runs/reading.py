@@ -1,28 +1,29 @@
 """Reading runs and judgments: the form is recognised by the content, and kept with what was read.
 
 Rows of text are TREC's (``query Q0 document rank score tag``, ``query 0 document grade``) or have three columns. Tables whose columns have
-names are in `tables`, JSON in `contents`. As trec_eval does, reading goes by the scores of a TREC run and not by its ranks. Three columns
+names are in `named_columns`, JSON in `json_forms`. As trec_eval does, reading goes by the scores of a TREC run and not by its ranks. Three columns
 without names are query, document and rank, as MS MARCO's, if the third counts up by 1 from 0 or 1 within every query; then minus the
 rank is the score. Files may be compressed (.gz, .xz, .bz2, .zst). A block of ir_metadata at the head of a run is passed over.
 """
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import PurePath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from qdrank.datasets.runs.contents import JSON, LZ4, of_content, read_content
-from qdrank.datasets.runs.model import Qrels, Run
+from qdrank.datasets.runs.json_forms import JSON, LZ4, of_content, read_content
+from qdrank.datasets.runs.named_columns import of_frame, read_columns, read_delimited, separator
 from qdrank.datasets.runs.rows import NAME, NUMBER, WORD, Rows, first_row, read_rows
-from qdrank.datasets.runs.tables import read_columns, read_delimited, separator
+from qdrank.datasets.runs.run import Qrels, Run
 from qdrank.datasets.textfiles import BROKEN, UTF8_MARK, open_bytes
 from qdrank.errors import AnyPath, InputError
 from qdrank.layout import FloatArray
@@ -186,3 +187,40 @@ def _counts_up(query: NDArray[Any], value: FloatArray) -> bool:
     sizes = np.diff(np.flatnonzero(np.concatenate([[True], query[1:] != query[:-1], [True]])))
     rank = np.concatenate([np.arange(n) for n in sizes.tolist()])
     return bool(sizes.max() > 1 and value[0] in (0, 1) and (value == value[0] + rank).all())
+
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    Given = str | os.PathLike[str] | Mapping[str, Any] | list[Any] | pd.DataFrame | Run | Qrels
+
+
+def run_of(given: Given, name: str = "run") -> Run:
+    """A run from a file, from a frame with columns such as qid, docno, score, or from content of one of `FORMS`."""
+    if isinstance(given, Run):
+        return given
+    if isinstance(given, str | os.PathLike):
+        return read_run(given)
+    rows = _rows(given, "score")
+    return Run(*rows.lists(rows.numbers("score")), name, "in Python")
+
+
+def qrels_of(given: Given) -> Qrels:
+    """Judgments from a file, from a frame with columns such as qid, docno, label, or from content of one of `FORMS`."""
+    if isinstance(given, Qrels):
+        return given
+    if isinstance(given, str | os.PathLike):
+        return read_qrels(given)
+    rows = _rows(given, "grade")
+    return Qrels(*rows.lists(rows.numbers("grade").astype(np.int64)), "judgments in Python")
+
+
+def _rows(given: Any, what: str) -> Rows:
+    if hasattr(given, "columns"):
+        return of_frame(given, what)
+    if not isinstance(given, Mapping | list):
+        given = getattr(given, "body", given)  # of an answer of Elasticsearch's client
+    (rows, _, _), *others = of_content(given, what)
+    if others:
+        raise InputError(f"{len(others) + 1} runs in one object", fix="give one run at a time")
+    return rows

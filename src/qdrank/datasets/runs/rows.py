@@ -13,7 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pyarrow import csv
 
-from qdrank.datasets.runs.model import together
+from qdrank.datasets.runs.run import together
 from qdrank.datasets.textfiles import UTF8_MARK, Block, blocks, lines
 from qdrank.errors import GRADE_FIX, AnyPath, InputError
 from qdrank.layout import FloatArray, IntArray, query_offsets

@@ -1,27 +1,42 @@
-"""Simulated judged documents in the shape of the two private sets of Geng 2008.
+"""Simulated judged documents: data in the shape of the two private sets of Geng 2008, and two small worlds of which the right answer is known.
 
-Every query has a latent position in the plane. The mean of its documents' features depends smoothly on the
+**Geng's shape.** Every query has a latent position in the plane. The mean of its documents' features depends smoothly on the
 position, and so do the true weights by which its documents are graded: queries that look alike are to be ranked
 alike. That is the locality property the paper builds on, here with a strength one can set. With ``locality=0``
 all queries share the same weights while they still look different: the negative control, in which no method that
-depends on the query can win by anything but chance.
+depends on the query can win by anything but chance. Three types of query (thirds of the plane, with soft borders) can be
+guessed from a few query columns, about as well as the paper's classifier guesses its types from the words of the query.
 
-Three types of query (thirds of the plane, with soft borders) can be guessed from a few query columns, about as well
-as the paper's classifier guesses its types from the words of the query.
+**Affine copies** of one query: the data for which aTVT (Zha 2006) is made. One rule grades the documents of all queries, but
+every query has its own zero and unit: a document of merit 0, 1 or 2 gets the grade ``offset + scale * merit``. Half of the
+features are shifted by query, as in the paper's example of a popular and a rare query whose links differ by orders of
+magnitude: the same feature value means another merit in another query. A regressor that ignores queries underrates such
+features; one that learns the maps does not.
+
+**Two runs** whose best weights depend on the query by a known amount. Every query has a type t, 1 or -1, which shows in its
+documents: queries of one type retrieve from the same topics, so that they have documents in common, and queries of different
+types do not. Run 0 scores a document by ``(1 + d t) r + noise``, run 1 by ``(1 - d t) r + noise``, where r is 1 for a
+relevant document and 0 for others. With d = 0 the best weights are equal for all queries: the negative control. With d > 0
+run 0 is the better one for t = 1, run 1 for t = -1, and a weight per query gains.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
 
-from qdrank.datasets.simulated.settings import Count, Deviation, Documents, SplitWorld
+from qdrank.datasets.columns import columns_table, topics_table
+from qdrank.datasets.judged import Judged
+from qdrank.datasets.runs.run import Qrels, Run, judged_runs
+from qdrank.datasets.simulated.settings import SIMULATIONS, AffineCopies, Simulation, SplitWorld, TwoRuns
 from qdrank.layout import FloatArray, IntArray, query_index
 from qdrank.registry import refuse_unknown
+from qdrank.store import write
 
 #: Share of documents that are bad, fair, good, excellent and perfect.
 GRADES = (0.58, 0.22, 0.11, 0.06, 0.03)
@@ -42,37 +57,6 @@ FACTORS, CORRELATED = 10, 0.3
 RICHNESS = 0.4
 #: Values are rounded to multiples of this, far coarser than the rounding that differs between machines.
 GRID = 2.0**-12
-
-
-class Simulation(SplitWorld):
-    """What to simulate; the defaults have the size of the paper's Dataset 1.
-
-    How large the effect is in the paper's own data cannot be known: its figures have no numbers. ``locality`` sets it here, and
-    ``cues`` sets how well query types can be guessed, near the paper's 60 %.
-    """
-
-    features: Count = 200
-    documents: Documents = (30, 50)
-    locality: Deviation = 0.5
-    """Deviation of the weights that vary with the query, relative to the common ones; 0 is the negative control."""
-    noise: Deviation = 1.5
-    """Deviation of the noise in the grades, relative to what the features explain."""
-    smoothness: Annotated[float, Field(gt=0)] = 1.5
-    """Distance in the latent plane over which weights change; the types are 1.7 apart."""
-    spread: Deviation = 0.55
-    """Deviation of the queries of a type around its corner: larger means softer borders."""
-    looks: Deviation = 0.35
-    """Deviation of the feature means over the plane, relative to that of the documents of one query."""
-    blur: Deviation = 0.25
-    """Deviation of the feature means that has nothing to do with the position."""
-    cues: Deviation = 0.8
-    """Clearness of the query columns as signs of the type."""
-
-
-SIMULATIONS: dict[str, Simulation] = {
-    "sim1": Simulation(),
-    "sim2": Simulation(train=3000, vali=800, test=800),
-}
 
 
 @dataclass(frozen=True)
@@ -105,7 +89,10 @@ def simulate(what: str | Simulation = "sim1", seed: int = 0, **changes: Any) -> 
     seed : seed of the draw; another seed is another world (weights and feature means too), not another sample
     **changes : settings that differ, for instance ``locality=0`` for the negative control
     """
-    settings = simulation_settings(what, changes | {"seed": seed})
+    if isinstance(what, str):
+        refuse_unknown("simulated data set", what, SIMULATIONS)
+        what = SIMULATIONS[what]
+    settings = what.changed(changes | {"seed": seed})
     world, queries, documents, grades = (np.random.default_rng(s) for s in np.random.SeedSequence(seed).spawn(4))
     kind, latent = _positions(settings, queries)
     columns = _query_columns(settings, kind, queries)
@@ -125,14 +112,6 @@ def simulate(what: str | Simulation = "sim1", seed: int = 0, **changes: Any) -> 
         latent=latent,
         weights=weights,
     )
-
-
-def simulation_settings(what: str | Simulation, changes: dict[str, Any]) -> Simulation:
-    """Settings of a simulated data set, some changed; an unknown name is the user's error."""
-    if isinstance(what, str):
-        refuse_unknown("simulated data set", what, SIMULATIONS)
-        what = SIMULATIONS[what]
-    return what.changed(changes)
 
 
 def _positions(settings: Simulation, rng: np.random.Generator) -> tuple[IntArray, FloatArray]:
@@ -238,3 +217,121 @@ def names_of(settings: SplitWorld, offsets: IntArray) -> dict[str, Any]:
         "query_id": query_id,
         "query_part": query_part,
     }
+
+
+#: Scale and offset of the maps; all grades are between 0 and 4.
+MAPS = np.array([[1, 0], [1, 1], [1, 2], [2, 0]])
+#: Borders of merit 0, 1 and 2 as values of a standard normal variable: shares 0.6, 0.25, 0.15.
+_BORDERS = (0.2533471031, 1.0364333895)
+
+
+def simulate_affine(seed: int = 0, **changes: Any) -> Simulated:
+    """Draw affine copies; ``latent`` holds scale and offset of every query, ``types`` names them.
+
+    Parameters
+    ----------
+    seed : seed of the draw; another seed is another rule
+    **changes : fields of `AffineCopies` that differ, for instance ``shift=0``
+    """
+    settings = AffineCopies().changed(changes | {"seed": seed})
+    world, queries, documents, grades = (np.random.default_rng(s) for s in np.random.SeedSequence(seed).spawn(4))
+    n = settings.queries
+    maps = MAPS[queries.integers(len(MAPS), size=n)]
+    low, high = settings.documents
+    offsets = np.concatenate([[0], np.cumsum(documents.integers(low, high + 1, size=n))]).astype(np.int64)
+    X = documents.standard_normal((offsets[-1], settings.features))
+    weights = _rule(settings, world)
+    merit = _merit(X @ weights, settings.noise, grades)
+    of = query_index(offsets)
+    shifted = settings.features // 2
+    shifts = settings.shift * queries.standard_normal((n, settings.features - shifted))
+    X[:, shifted:] += shifts[of]
+    scale, offset = maps.T
+    return Simulated(
+        X=rounded(X),
+        y=(offset[of] + scale[of] * merit).astype(np.int8),
+        **names_of(settings, offsets),
+        types=np.array([f"scale {a}, offset {b}" for a, b in maps]),
+        query_columns=np.empty((n, 0), dtype=np.float32),
+        latent=maps.astype(np.float64),
+        weights=np.broadcast_to(weights, (n, settings.features)).copy(),
+    )
+
+
+def _rule(settings: AffineCopies, rng: np.random.Generator) -> FloatArray:
+    """The one rule, of length 1; the first feature, the reference, helps."""
+    weights = rng.standard_normal(settings.features)
+    weights[0] = 2.0
+    return np.asarray(weights / np.linalg.norm(weights))
+
+
+def _merit(utility: FloatArray, noise: float, rng: np.random.Generator) -> IntArray:
+    """Merit 0, 1 or 2 of every document."""
+    noisy = (utility + noise * rng.standard_normal(len(utility))) / (1 + noise**2) ** 0.5
+    merit: IntArray = np.searchsorted(_BORDERS, noisy.round(9), side="right")
+    return merit
+
+
+def two_runs(seed: int = 1, **changes: Any) -> tuple[list[Run], Qrels]:
+    """Draw two runs and their judgments.
+
+    Parameters
+    ----------
+    seed : of everything random
+    **changes : fields of `TwoRuns` that differ, for instance ``dependence=0``
+    """
+    settings = TwoRuns().changed(changes | {"seed": seed})
+    queries, documents, topics = settings.queries, settings.documents, settings.topics
+    rng = np.random.default_rng(seed)
+    kind = np.where(np.arange(queries) % 2, 1.0, -1.0)
+    topic = rng.integers(0, topics, queries) + np.where(kind > 0, 0, topics)
+    names = np.repeat([f"q{i}" for i in range(queries)], documents).astype(object)
+    pool = np.stack([rng.permutation(3 * documents)[:documents] for _ in range(queries)])
+    docs = np.array([f"t{t}d{d}" for t, row in zip(topic, pool, strict=True) for d in row], dtype=object)
+    grade = np.zeros((queries, documents), dtype=np.int64)
+    grade[:, : settings.relevant] = 1
+    runs = []
+    for sign, tag in ((1.0, "first"), (-1.0, "second")):
+        signal = (1 + sign * settings.dependence * kind)[:, None] * grade
+        runs.append(Run(names, docs, (signal + rng.standard_normal(grade.shape)).ravel(), tag))
+    return runs, Qrels(names, docs, grade.ravel())
+
+
+def write_simulated(out: Mapping[str, str | Path], *, like: str, seed: int, **changes: Any) -> None:
+    """Draw a simulated data set and write the three artifacts."""
+    if like == "two-runs":
+        _write_runs(out, seed, **changes)
+        return
+    data = simulate_affine(seed, **changes) if like == "affine" else simulate(like, seed, **changes)
+    names = ["BM25-like" if i == REFERENCE else f"feature {i + 1}" for i in range(data.X.shape[1])]
+    write(out["judged"], "judged", _judged(data).to_table())
+    write(out["columns"], "columns", columns_table(names, REFERENCE))
+    write(
+        out["topics"],
+        "topics",
+        topics_table(data.query_id, data.query_part, types=data.types.tolist(), columns=data.query_columns),
+    )
+
+
+def _write_runs(out: Mapping[str, str | Path], seed: int, **changes: Any) -> None:
+    """Draw two runs; of every ten queries six train, two validate and two test."""
+    runs, qrels = two_runs(seed, **changes)
+    names = list(qrels.by_query)
+    place = np.arange(len(names)) * 10 // len(names)
+    part = dict(zip(names, np.array([*["train"] * 6, *["vali"] * 2, *["test"] * 2])[place].tolist(), strict=True))
+    made = judged_runs(runs, qrels, part, max_label=1)
+    write(out["judged"], "judged", made.judged.to_table())
+    write(out["columns"], "columns", columns_table(made.names, 0))
+    known = topics_table(made.judged.query_id, made.judged.part, run_scores=made.scores)
+    write(out["topics"], "topics", known)
+
+
+def _judged(data: Simulated) -> Judged:
+    return Judged(
+        query_id=data.query_id.astype(object),
+        part=data.query_part.astype(object),
+        offsets=data.offsets,
+        doc_id=data.document.astype(object),
+        y=data.y.astype(np.int64),
+        X=data.X,
+    )

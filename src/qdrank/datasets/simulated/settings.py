@@ -1,4 +1,4 @@
-"""Settings of simulated data, as a configuration gives them; those of the simulated web."""
+"""Settings of simulated data, as a configuration gives them: their names, their defaults and what they may be."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Annotated, Any, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
 
 from qdrank.errors import InputError
 from qdrank.registry import did_you_mean
@@ -86,3 +86,69 @@ class WebSimulation(SplitWorld):
     and how often a word that is typical of one kind strays into the others."""
     one_rule: bool = False
     """Negative control: all kinds are graded by the mean of the three rules; the queries and pages stay the same."""
+
+
+class Simulation(SplitWorld):
+    """What to simulate; the defaults have the size of the paper's Dataset 1.
+
+    How large the effect is in the paper's own data cannot be known: its figures have no numbers. ``locality`` sets it here, and
+    ``cues`` sets how well query types can be guessed, near the paper's 60 %.
+    """
+
+    features: Count = 200
+    documents: Documents = (30, 50)
+    locality: Deviation = 0.5
+    """Deviation of the weights that vary with the query, relative to the common ones; 0 is the negative control."""
+    noise: Deviation = 1.5
+    """Deviation of the noise in the grades, relative to what the features explain."""
+    smoothness: Annotated[float, Field(gt=0)] = 1.5
+    """Distance in the latent plane over which weights change; the types are 1.7 apart."""
+    spread: Deviation = 0.55
+    """Deviation of the queries of a type around its corner: larger means softer borders."""
+    looks: Deviation = 0.35
+    """Deviation of the feature means over the plane, relative to that of the documents of one query."""
+    blur: Deviation = 0.25
+    """Deviation of the feature means that has nothing to do with the position."""
+    cues: Deviation = 0.8
+    """Clearness of the query columns as signs of the type."""
+
+
+SIMULATIONS: dict[str, Simulation] = {
+    "sim1": Simulation(),
+    "sim2": Simulation(train=3000, vali=800, test=800),
+}
+
+
+class AffineCopies(SplitWorld):
+    """Queries that are copies of one, each with its own zero and unit."""
+
+    train: Count = 300
+    vali: Annotated[int, Field(ge=0)] = 100
+    test: Annotated[int, Field(ge=0)] = 200
+    features: Annotated[int, Field(ge=2)] = 20
+    documents: Documents = (15, 30)
+    noise: Deviation = 0.7
+    """Deviation of the noise in the merits, relative to what the features explain."""
+    shift: Deviation = 2.0
+    """Deviation by query of the latter half of the features, relative to that of the documents of one query."""
+
+
+class TwoRuns(World):
+    """Two runs, of which now one and now the other is better."""
+
+    queries: Count = 2000
+    documents: Count = 40
+    """Documents of a query."""
+    relevant: Count = 6
+    """How many of them are relevant."""
+    dependence: Share = 0.5
+    """d, 0 to 1: how much the better run depends on the query."""
+    topics: Count = 4
+    """Topics of each type, whose documents its queries share."""
+
+    @field_validator("relevant")
+    @classmethod
+    def _among_the_documents(cls, relevant: int, others: ValidationInfo) -> int:
+        if relevant > others.data.get("documents", relevant):
+            raise ValueError("a query has fewer documents")
+        return relevant

@@ -1,7 +1,7 @@
 """Retrieval from a whole collection with settings chosen on past queries, each asked as if it had not been judged.
 
 Past queries are all that may be learned from. A sample of them is asked again, each hidden from itself
-(`qdrank.text.past_queries`), and what ranks their relevant documents best is chosen. So no judged query has to be set
+(`qdrank.text.expansion`), and what ranks their relevant documents best is chosen. So no judged query has to be set
 aside for validation, and small sets have more queries to choose on.
 """
 
@@ -22,13 +22,11 @@ from qdrank.measures.compute import measure
 from qdrank.rankers.first_stage import bm25_settings, feedback_settings
 from qdrank.studies.beyond.methods import ENCODER
 from qdrank.studies.beyond.retrievers import Dense, Known, Latent, Lexical, Mixed, Retriever, weighted, z_scores
-from qdrank.text.bm25 import BM25
-from qdrank.text.encoder_vectors import TextVectors
-from qdrank.text.feedback import Feedback
+from qdrank.text.encoding import TextVectors
+from qdrank.text.expansion import AskedQueries, Feedback, PastQueries, judged_queries, none_hidden
+from qdrank.text.extract import TextSettings
 from qdrank.text.index import Counts, FieldIndex, build_index, with_words
-from qdrank.text.judged import TextSettings
-from qdrank.text.past_queries import AskedQueries, PastQueries, judged_queries, none_hidden
-from qdrank.text.retrieve import RankedDocuments, best_documents
+from qdrank.text.retrieve import BM25, RankedDocuments, best_documents
 
 #: Scores of queries and documents held at a time.
 _SCORES = 20_000_000

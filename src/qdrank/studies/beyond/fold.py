@@ -15,13 +15,12 @@ from typing import Any, Self
 import numpy as np
 import pyarrow as pa
 
+from qdrank.datasets.collections.forms import read_collection
 from qdrank.datasets.collections.model import Collection, JudgedPairs
-from qdrank.datasets.collections.reading import read_collection
 from qdrank.datasets.columns import reference_column
 from qdrank.datasets.judged import Judged, TextArray, load_judged
 from qdrank.layout import FloatArray, IntArray
-from qdrank.queries.artifacts import load_queries
-from qdrank.queries.recipe import load_document_vectors, topics_of
+from qdrank.queries.recipe import load_document_vectors, load_queries, topics_of
 from qdrank.rankers.base import QueryRanker, Validation
 from qdrank.rankers.bilinear import Mixture, out_of_fold
 from qdrank.rankers.documents import FeatureScale, FoldDocuments, fold_documents
@@ -32,9 +31,8 @@ from qdrank.store import read, write
 from qdrank.studies.beyond.methods import CONTROL_METHODS, MEASURE, METHODS, SINGLE, TREES
 from qdrank.studies.beyond.options import Options
 from qdrank.studies.running import FoldRun, View
-from qdrank.text.extract import text_settings
+from qdrank.text.extract import TextSettings, text_settings
 from qdrank.text.index import analyse_queries, build_index
-from qdrank.text.judged import TextSettings
 from qdrank.text.retrieve import RankedDocuments, find_candidates, missed_documents, retrieve
 
 

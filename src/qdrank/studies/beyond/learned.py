@@ -26,7 +26,7 @@ from qdrank.studies.beyond.methods import BUDGETS, LEARNED, MEASURE, RECOMMENDED
 from qdrank.studies.beyond.options import Options
 from qdrank.studies.beyond.retrievers import Known, Mixed, Retriever, weighted, z_scores
 from qdrank.studies.running import setting_texts
-from qdrank.text.past_queries import AskedQueries
+from qdrank.text.expansion import AskedQueries
 from qdrank.text.retrieve import RankedDocuments, best_documents
 
 

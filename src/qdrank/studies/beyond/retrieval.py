@@ -15,10 +15,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from scipy import sparse
 
+from qdrank.datasets.collections.forms import read_collection
 from qdrank.datasets.collections.model import Collection
-from qdrank.datasets.collections.reading import read_collection
 from qdrank.datasets.folds import roles
-from qdrank.datasets.simulated.simweb.world import simulate_web
+from qdrank.datasets.simulated.web import simulate_web
 from qdrank.layout import FloatArray, IntArray
 from qdrank.learners.choose import choice_rows
 from qdrank.store import write
@@ -60,10 +60,9 @@ from qdrank.studies.beyond.retrievers import (
     similarities,
 )
 from qdrank.studies.running import value_rows
-from qdrank.text.encoder_vectors import TextVectors, load_vectors
-from qdrank.text.extract import text_settings
-from qdrank.text.judged import TextSettings
-from qdrank.text.past_queries import AskedQueries
+from qdrank.text.encoding import TextVectors, load_vectors
+from qdrank.text.expansion import AskedQueries
+from qdrank.text.extract import TextSettings, text_settings
 from qdrank.text.retrieve import parts_of
 
 #: Cosines of words and powers of them that `NearestQueries` tries.

@@ -19,11 +19,9 @@ from qdrank.errors import InputError
 from qdrank.layout import FloatArray
 from qdrank.queries.profiles import Similarity
 from qdrank.rankers.base import other_queries
-from qdrank.text.bm25 import BM25
-from qdrank.text.feedback import Feedback
+from qdrank.text.expansion import AskedQueries, ExpandedField, Feedback, PastQueries, none_hidden
 from qdrank.text.index import Counts, FieldIndex
-from qdrank.text.past_queries import AskedQueries, ExpandedField, PastQueries, none_hidden
-from qdrank.text.retrieve import best_documents
+from qdrank.text.retrieve import BM25, best_documents
 from qdrank.text.topics import LatentSpace, latent_space
 
 #: What may make two queries similar; "dense" are an encoder's vectors, "vectors" latent semantic ones.

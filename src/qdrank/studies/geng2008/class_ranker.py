@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 from qdrank.datasets.judged import Judged
 from qdrank.errors import InputError
 from qdrank.layout import FloatArray, IntArray, padded
-from qdrank.queries.artifacts import Queries
-from qdrank.queries.clusters import k_means, nearest_centre
-from qdrank.queries.vectors import Standardiser
+from qdrank.queries.recipe import Queries
+from qdrank.queries.vectors import Standardiser, k_means, nearest_centre
 from qdrank.rankers.base import QueryRanker, Validation, refuse_other_vectors
 from qdrank.rankers.documents import query_scores
 from qdrank.studies.geng2008.query_classes import (

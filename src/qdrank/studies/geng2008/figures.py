@@ -16,7 +16,7 @@ from qdrank.figures.palette import BLACK, COLOURS, MARKERS
 from qdrank.figures.pictures import around_mean, forests, legend, lines
 from qdrank.figures.style import label_axes, new_figure, say_instead
 from qdrank.layout import FloatArray
-from qdrank.queries.artifacts import load_neighbours, load_queries
+from qdrank.queries.recipe import load_neighbours, load_queries
 from qdrank.queries.vectors import principal_plane
 from qdrank.studies.geng2008.methods import BY_NAME, KNN, MEASURE, OFFLINE, PAPER, controls
 from qdrank.studies.geng2008.query_classes import CLASSES_SHAPE, K_MEANS, type_share

@@ -17,10 +17,9 @@ from qdrank.layout import FloatArray, IntArray, rows_of
 from qdrank.learners.choose import ValidationQueries, choice_rows, choose, fit_seed
 from qdrank.learners.parameters import most_regularised_first
 from qdrank.measures.compute import measure as measure_of
-from qdrank.queries.artifacts import Queries, load_neighbours, load_queries
 from qdrank.queries.graph import load_metric
 from qdrank.queries.metrics import Euclidean
-from qdrank.queries.recipe import Recipe, load_document_vectors
+from qdrank.queries.recipe import Queries, Recipe, load_document_vectors, load_neighbours, load_queries
 from qdrank.queries.sizes import Setting
 from qdrank.rankers.base import QueryRanker
 from qdrank.rankers.documents import FeatureScale, FoldDocuments, load_fold, one_model_scores, query_scores

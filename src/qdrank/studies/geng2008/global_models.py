@@ -13,7 +13,7 @@ from qdrank.layout import FloatArray, padded
 from qdrank.learners.ranksvm.estimator import RankSVM, all_pairs
 from qdrank.learners.ranksvm.local import prepare_training, train_block
 from qdrank.learners.ranksvm.preferences import Preferences
-from qdrank.queries.artifacts import load_queries
+from qdrank.queries.recipe import load_queries
 from qdrank.rankers.documents import FeatureScale, FoldDocuments, load_fold
 from qdrank.store import read, write
 from qdrank.studies.geng2008.class_ranker import guess_classes

@@ -27,7 +27,7 @@ from qdrank.learners.ranksvm.local import (
     shards_of_blocks,
     train_sweep,
 )
-from qdrank.queries.artifacts import Queries, load_neighbours, load_queries
+from qdrank.queries.recipe import Queries, load_neighbours, load_queries
 from qdrank.queries.sizes import Setting, by_lambda
 from qdrank.rankers.documents import FeatureScale, FoldDocuments, load_fold
 from qdrank.rankers.knn import random_neighbours

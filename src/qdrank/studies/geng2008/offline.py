@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from qdrank.datasets.judged import load_judged
 from qdrank.layout import FloatArray, IntArray, rows_of
-from qdrank.queries.artifacts import Queries, load_neighbours, load_queries
+from qdrank.queries.recipe import Queries, load_neighbours, load_queries
 from qdrank.rankers.knn import change_ratios, offline1, offline2
 from qdrank.store import write
 from qdrank.store.schemas import Shape

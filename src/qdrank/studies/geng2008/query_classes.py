@@ -19,9 +19,8 @@ from numpy.typing import NDArray
 
 from qdrank.errors import InputError
 from qdrank.layout import FloatArray, IntArray
-from qdrank.queries.artifacts import Queries
-from qdrank.queries.clusters import k_means, nearest_centre
-from qdrank.queries.recipe import checked_columns, topics_of
+from qdrank.queries.recipe import Queries, checked_columns, topics_of
+from qdrank.queries.vectors import k_means, nearest_centre
 from qdrank.store.schemas import Shape
 
 _TEXT = pa.string()

@@ -22,9 +22,9 @@ from qdrank.datasets.judged import Judged
 from qdrank.errors import InputError
 from qdrank.layout import FloatArray
 from qdrank.learners.ranksvm.local import LocalModels, TrainingBase, train_block
-from qdrank.queries.artifacts import load_neighbours
 from qdrank.queries.graph import metric_with
 from qdrank.queries.neighbours import TrainingQueries
+from qdrank.queries.recipe import load_neighbours
 from qdrank.queries.sizes import Setting, neighbour_count
 from qdrank.rankers.base import QueryRanker, Validation
 from qdrank.rankers.documents import seen

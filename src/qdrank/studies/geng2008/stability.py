@@ -17,7 +17,7 @@ from qdrank.layout import FloatArray, IntArray, rows_of
 from qdrank.learners.ranksvm.estimator import solve, whole_problem
 from qdrank.learners.ranksvm.kernels import one_thread
 from qdrank.learners.ranksvm.preferences import Preferences
-from qdrank.queries.artifacts import load_neighbours, load_queries
+from qdrank.queries.recipe import load_neighbours, load_queries
 from qdrank.rankers.documents import FeatureScale, load_fold
 from qdrank.store import read, write
 from qdrank.studies.geng2008.fold import FoldQueries

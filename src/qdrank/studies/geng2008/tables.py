@@ -21,7 +21,7 @@ from qdrank.figures.numbers import where
 from qdrank.layout import FloatArray
 from qdrank.learners.choose import choose
 from qdrank.learners.parameters import most_regularised_first
-from qdrank.queries.artifacts import Queries, load_neighbours, load_queries
+from qdrank.queries.recipe import Queries, load_neighbours, load_queries
 from qdrank.studies.geng2008.claims import FLAT, GAMMA_MARGIN, NEIGHBOURS, PAPERS_K, PAPERS_NUMBER
 from qdrank.studies.geng2008.methods import BY_NAME, KNN, MEASURE, OFFLINE, TREES
 from qdrank.studies.geng2008.query_classes import CLASSES_SHAPE, K_MEANS, Classes, type_scores, type_share

@@ -22,13 +22,12 @@ from qdrank.layout import FloatArray, IntArray
 from qdrank.learners.ranksvm.local import block_size, make_blocks, prepare_training, train_local
 from qdrank.measures.compute import measure
 from qdrank.queries import METRICS
-from qdrank.queries.artifacts import Queries, VectorOptions, describe_queries, load_queries
-from qdrank.queries.clusters import k_means, nearest_centre
 from qdrank.queries.graph import fitted_metric
 from qdrank.queries.metrics import Euclidean
 from qdrank.queries.neighbours import neighbours, within_radius
-from qdrank.queries.recipe import DocumentVectors
+from qdrank.queries.recipe import DocumentVectors, Queries, VectorOptions, describe_queries, load_queries
 from qdrank.queries.sizes import neighbour_count
+from qdrank.queries.vectors import k_means, nearest_centre
 from qdrank.rankers.documents import DocumentView, FeatureScale, FoldDocuments, fold_documents, query_scores
 from qdrank.rankers.knn import ALIKE, offline1, offline2
 from qdrank.rankers.served import ServedRanker

@@ -11,15 +11,14 @@ import pyarrow as pa
 
 from qdrank.datasets.columns import reference_column
 from qdrank.datasets.judged import Judged, load_judged
-from qdrank.datasets.runs.model import COLUMNS
+from qdrank.datasets.runs.run import COLUMNS
 from qdrank.layout import FloatArray, rows_of
 from qdrank.learners.atvt.estimator import ATVT
 from qdrank.learners.ensemble.ser import SER, SSER
 from qdrank.learners.parameters import most_regularised_first
-from qdrank.queries.artifacts import load_queries
 from qdrank.queries.predictors import RunPredictors, margins, text_predictors
 from qdrank.queries.profiles import Similarity
-from qdrank.queries.recipe import load_document_vectors
+from qdrank.queries.recipe import load_document_vectors, load_queries
 from qdrank.rankers.base import OfOthers, QueryRanker
 from qdrank.rankers.bilinear import Bilinear
 from qdrank.rankers.documents import FeatureScale, FoldDocuments, fold_documents

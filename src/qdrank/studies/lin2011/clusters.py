@@ -10,7 +10,7 @@ from scipy import sparse
 
 from qdrank.datasets.judged import Judged
 from qdrank.layout import FloatArray, IntArray
-from qdrank.queries.clusters import k_means, nearest_centre
+from qdrank.queries.vectors import k_means, nearest_centre
 
 if TYPE_CHECKING:
     from qdrank.studies.lin2011.settings import Membership

@@ -20,6 +20,7 @@ from qdrank.measures.ranking import MAX_GRADE
 if TYPE_CHECKING:
     import pyarrow as pa
 
+
 _CHUNK_BYTES = 1 << 26
 _OTHERS = bytes(set(range(256)) - set(b" :#\n"))
 _PLAIN = b"\n" + bytes(range(32, 127)) + bytes(range(128, 256))

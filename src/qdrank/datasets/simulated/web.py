@@ -1,6 +1,10 @@
-"""Putting the simulated web together: links and what they call their targets, grades, the collection.
+"""A simulated web: sites, pages, links and anchors; queries for homepages, named pages and topics.
 
-A grade is what a page is worth to a user who asks for a homepage, for a named page, or for a topic.
+Nothing is drawn as a feature. Sites have names, topics and popularity; pages hang in trees of URLs and are written
+word by word (`web_pages`); popular sites are linked to more often, and a link calls its target by name. A query asks for a
+homepage, for a named page or for a topic, in words of the site, the page or the topic; a page's grade is what it is worth to such a
+user. That queries of different kinds want different rankings, and that this shows in the pages they retrieve, follows without
+further rules. `simulate_web` makes a `Collection`, like any that is read from files.
 """
 
 from __future__ import annotations
@@ -12,18 +16,21 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from qdrank.datasets.collections.model import Collection, Documents, JudgedPairs, Note, Notebook, Query
 from qdrank.datasets.simulated.features import BORDERS, RICHNESS
 from qdrank.datasets.simulated.settings import QUERY_KINDS, WebSimulation
-from qdrank.datasets.simulated.simweb.pages import (
+from qdrank.datasets.simulated.web_pages import (
     GENERAL,
+    Asked,
     Pages,
     Sites,
     Tokens,
     Vocabulary,
     make_bodies,
     make_pages,
+    make_queries,
     make_sites,
     make_titles,
     make_urls,
@@ -31,7 +38,6 @@ from qdrank.datasets.simulated.simweb.pages import (
     tokens,
     url_tokens,
 )
-from qdrank.datasets.simulated.simweb.queries import Asked, candidate_pages, make_queries, match_matrix, query_matrix
 from qdrank.layout import FloatArray, IntArray
 
 #: Share of links between sites that stay within a topic, and that lead to the homepage.
@@ -250,6 +256,45 @@ def _candidates(settings: WebSimulation, web: _Web, asked: Asked) -> tuple[IntAr
         "outlinks": np.log1p(np.bincount(links[:, 0], minlength=shape[0]))[page],
     }
     return query, page, fits
+
+
+def match_matrix(field: Tokens, shape: tuple[int, int]) -> sparse.csr_array:
+    """Counts of each word on each page, shape (n_pages, n_words)."""
+    counts = sparse.coo_array((np.ones(len(field.word)), (field.page, field.word)), shape=shape).tocsr()
+    counts.sum_duplicates()
+    return counts
+
+
+def query_matrix(asked: Asked, n_words: int) -> sparse.csr_array:
+    """1 for each word of each query, shape (n_queries, n_words)."""
+    row, column = np.nonzero(asked.words >= 0)
+    ones = np.ones(len(row))
+    return sparse.coo_array((ones, (row, asked.words[row, column])), shape=(len(asked.words), n_words)).tocsr()
+
+
+def candidate_pages(asked: sparse.csr_array, whole: sparse.csr_array, most: int) -> tuple[IntArray, IntArray]:
+    """Pages that a simple search engine returns: the best by idf and saturated counts in all fields together.
+
+    Returns queries and pages, (n_pairs,) each, sorted by both.
+
+    Parameters
+    ----------
+    asked : (n_queries, n_words)
+    whole : (n_pages, n_words) counts in all fields
+    most : candidates of a query, at most
+    """
+    n = whole.shape[0]
+    df = np.bincount(whole.indices, minlength=whole.shape[1])
+    weight = whole.copy()
+    weight.data = weight.data / (weight.data + 1.0) * np.log(n / np.maximum(df, 1))[weight.indices]
+    score = (asked @ weight.T).tocsr()
+    query = np.repeat(np.arange(len(score.indptr) - 1), np.diff(score.indptr))
+    # Rounded, so that the order does not depend on the last digit.
+    order = np.lexsort((score.indices, -score.data.round(9), query))
+    rank = np.arange(len(order)) - score.indptr[query]
+    kept = np.sort(order[rank < most])
+    pair = np.unique(query[kept] * n + score.indices[kept])
+    return pair // n, pair % n
 
 
 def _matched(wanted: Any, counts: Any, query: IntArray, page: IntArray) -> FloatArray:

@@ -1,4 +1,4 @@
-"""Sites, pages and words: trees of URLs, names, what each page is about, and what is written on it.
+"""Sites, pages and words of the simulated web: trees of URLs, names, what is written on each page, and what queries ask for.
 
 Words are made up, so that no list of stop words and no real subject interferes. They are numbers; the texts are put together at
 the very end. Four blocks of the vocabulary have a part to play: the *brand* of a site, *labels* (of which pages are named), the
@@ -245,3 +245,89 @@ def url_tokens(sites: Sites, pages: Pages) -> Tokens:
         word.append(pages.name[step].ravel())
         step = pages.parent[step]
     return tokens(np.concatenate(page), np.concatenate(word))
+
+
+#: Share of queries with a word that is typical of any kind, for full ambiguity.
+STRAY = 0.35
+#: Share of queries of each of ``QUERY_KINDS`` that have a general word.
+WORDY = (0.1, 0.3, 0.5)
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """Queries, (n_queries,) kinds as numbers in ``QUERY_KINDS``; words (n_queries, 6), -1 where there are fewer."""
+
+    kind: IntArray
+    words: IntArray
+
+    @property
+    def cues(self) -> IntArray:
+        """How many cues of each kind a query has, (n_queries, n_kinds)."""
+        n = len(CUES[QUERY_KINDS[0]])
+        return np.stack([((self.words >= i * n) & (self.words < (i + 1) * n)).sum(axis=1) for i in range(3)], axis=1)
+
+
+def make_queries(
+    settings: WebSimulation, sites: Sites, pages: Pages, vocabulary: Vocabulary, rng: np.random.Generator
+) -> Asked:
+    """One third of the queries for each kind; popular sites are wanted more often."""
+    n = settings.queries
+    kind = rng.permutation(np.arange(n) % len(QUERY_KINDS))
+    site = drawn(np.exp(0.5 * sites.popularity), n, rng)
+    size = np.diff(sites.offsets)[site]
+    page = sites.offsets[site] + 1 + (rng.random(n) * (size - 1)).astype(np.int64)
+    wanted = [
+        _homepage_words(sites, site, rng),
+        _page_words(sites, pages, page, rng),
+        _topic_words(sites, vocabulary, site, rng),
+    ]
+    words = np.stack(wanted)[kind, np.arange(n)]
+    stray = _stray_word(settings, wanted, rng)
+    stray = np.where((words == stray[:, None]).any(axis=1), -1, stray)
+    extra = np.column_stack([stray, _general_word(vocabulary, kind, rng), _cue(settings, kind, rng)])
+    return Asked(kind, np.hstack([words, extra]))
+
+
+def _maybe(word: IntArray, share: float | FloatArray, rng: np.random.Generator) -> IntArray:
+    return np.where(rng.random(len(word)) < share, word, -1)
+
+
+def _homepage_words(sites: Sites, site: IntArray, rng: np.random.Generator) -> IntArray:
+    """The name of the site."""
+    subject = sites.subject[site]
+    return np.column_stack([sites.brand[site], _maybe(subject, 0.4, rng), np.full(len(site), -1)])
+
+
+def _page_words(sites: Sites, pages: Pages, page: IntArray, rng: np.random.Generator) -> IntArray:
+    """The name of the page, sometimes with that of its site."""
+    name = pages.name[page]
+    brand = _maybe(sites.brand[pages.site[page]], 0.3, rng)
+    return np.column_stack([name[:, 0], _maybe(name[:, 1], 0.85, rng), brand])
+
+
+def _topic_words(sites: Sites, vocabulary: Vocabulary, site: IntArray, rng: np.random.Generator) -> IntArray:
+    """Words of a topic."""
+    n = len(site)
+    first = zipf(TOPIC_WORDS, n, rng, shift=8.0)
+    second = (first + rng.integers(1, TOPIC_WORDS, size=n)) % TOPIC_WORDS
+    words = vocabulary.topic_words(sites.topic[site], np.stack([first, second]))
+    return np.column_stack([words[0], _maybe(words[1], 0.6, rng), np.full(n, -1)])
+
+
+def _stray_word(settings: WebSimulation, wanted: list[IntArray], rng: np.random.Generator) -> IntArray:
+    """A word that any kind of query for this site may contain: its brand, the name of a page, or its topic."""
+    n = len(wanted[0])
+    word = np.stack(wanted)[rng.integers(len(wanted), size=n), np.arange(n), 0]
+    return _maybe(word, STRAY * settings.ambiguity, rng)
+
+
+def _general_word(vocabulary: Vocabulary, kind: IntArray, rng: np.random.Generator) -> IntArray:
+    """A word that could be in any query; a user who wants a homepage writes few words."""
+    word = vocabulary.general + zipf(GENERAL, len(kind), rng, shift=20.0)
+    return _maybe(word, np.array(WORDY)[kind], rng)
+
+
+def _cue(settings: WebSimulation, kind: IntArray, rng: np.random.Generator) -> IntArray:
+    """A cue to the kind of the query, or none."""
+    n = len(CUES[QUERY_KINDS[0]])
+    return _maybe(kind * n + rng.integers(n, size=len(kind)), 1 - settings.ambiguity, rng)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from qdrank.datasets.letor.rows import Form, RowReader, Rows, widest_index
+from qdrank.datasets.letor_rows import Form, RowReader, Rows, widest_index
 from qdrank.datasets.textfiles import BLOCK_BYTES, blocks, is_uncompressed
 from qdrank.errors import AnyPath, InputError
 from qdrank.jobs import in_order, threads_given

@@ -1,4 +1,11 @@
-"""Documents expanded with the past queries that they answered (query association: Scholer & Williams, CIKM 2002).
+"""Expansion of queries with their first documents, and of documents with the past queries that they answered.
+
+Queries: RM3 (Abdul-Jaleel et al., TREC 2004) on the relevance model RM1 of Lavrenko & Croft (SIGIR 2001):
+
+p(t | q') = weight * c(t, q) / |q| + (1 - weight) * rm1(t)
+rm1(t)    = sum over the first documents d of  score(d) / sum of scores * c(t, d) / |d|,   the best terms only, summing to 1
+
+Documents: query association (Scholer & Williams, CIKM 2002):
 
 tf'(t, d) = tf(t, d) + copies * sum of c(t, p) over the past queries p that d is relevant to                          (1)
 
@@ -10,7 +17,7 @@ them is exact.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -18,11 +25,84 @@ import numpy as np
 from scipy import sparse
 
 from qdrank.datasets.collections.model import Collection
+from qdrank.errors import InputError
 from qdrank.layout import FloatArray, IntArray
-from qdrank.text.bm25 import BM25
-from qdrank.text.feedback import Feedback, best_terms, mixed_queries
-from qdrank.text.index import Counts, FieldIndex, Index, analyse_queries, with_words
-from qdrank.text.retrieve import RankedDocuments, best_documents
+from qdrank.text.index import AnalysedQueries, Counts, FieldIndex, Index, analyse_queries, with_words
+from qdrank.text.retrieve import BM25, RankedDocuments, best_documents
+
+
+@dataclass(frozen=True)
+class Feedback:
+    """How a query is expanded; the default is Anserini's.
+
+    Attributes
+    ----------
+    documents, terms : how many of the first documents are used, and how many of their terms
+    weight : share of the original query, 1 for no feedback
+    """
+
+    documents: int = 10
+    terms: int = 10
+    weight: float = 0.5
+
+    def __post_init__(self) -> None:
+        if self.documents < 1 or self.terms < 1 or not 0 <= self.weight <= 1:
+            raise InputError(
+                f"bad settings of feedback: {self}", fix="documents and terms are at least 1, weight is in [0, 1]"
+            )
+
+
+def relevance_models(
+    query: IntArray, score: FloatArray, counts: Counts, n_queries: int, n_terms: int
+) -> sparse.csr_array:
+    """RM1 of every query, (n_queries, all terms), the ``n_terms`` best only, rows summing to 1; an empty row where nothing was retrieved.
+
+    Of terms with equal weight the one that comes first in the vocabulary is kept.
+
+    Parameters
+    ----------
+    query, score : (n_pairs,) row numbers of the queries, and scores of their first documents
+    counts : (n_pairs, all terms) of these documents
+    """
+    share = score / np.maximum(np.asarray(counts.sum(axis=1), dtype=np.float64), 1.0)
+    chosen = sparse.csr_array((share, (query, np.arange(len(query)))), shape=(n_queries, len(query)))
+    mixed = sparse.csr_array(chosen @ counts)
+    mixed.sort_indices()
+    row = np.repeat(np.arange(n_queries), np.diff(mixed.indptr))
+    order = np.lexsort((mixed.indices, -mixed.data, row))
+    rank = np.arange(len(order)) - mixed.indptr[row[order]]
+    keep = np.sort(order[rank < n_terms])
+    values, rows = mixed.data[keep], row[keep]
+    total = np.bincount(rows, weights=values, minlength=n_queries)
+    values = values / np.where(total > 0, total, 1.0)[rows]
+    return sparse.csr_array((values, (rows, mixed.indices[keep])), shape=mixed.shape)
+
+
+def expanded_queries(
+    field: FieldIndex, queries: AnalysedQueries, ranking: RankedDocuments, feedback: Feedback
+) -> AnalysedQueries:
+    """Queries expanded by RM3; their counts are shares that sum to 1. A query that found nothing stays as it is."""
+    documents = ranking.document[:, : feedback.documents]
+    query, place = np.nonzero(documents >= 0)
+    order = np.lexsort((documents[query, place], query))
+    query, place = query[order], place[order]
+    counts = sparse.csr_array(field.counts[documents[query, place]])
+    model = relevance_models(query, ranking.score[query, place], counts, len(documents), feedback.terms)
+    return replace(queries, counts=mixed_queries(queries.counts, model, feedback.weight))
+
+
+def mixed_queries(words: Counts, model: sparse.csr_array, weight: float) -> Counts:
+    """Shares of the terms, (n_queries, n_terms): of the query with ``weight``, of its relevance model with the rest."""
+    counts = words.astype(np.float64)
+    length: FloatArray = np.asarray(counts.sum(axis=1), dtype=np.float64)
+    asked = sparse.diags_array(1.0 / np.maximum(length, 1.0)) @ counts
+    has_model = np.diff(model.indptr) > 0
+    share = np.where(has_model, weight, 1.0)
+    mixed = sparse.csr_array(sparse.diags_array(share) @ asked + sparse.diags_array(1.0 - share) @ model)
+    mixed.eliminate_zeros()
+    mixed.sort_indices()
+    return mixed
+
 
 # Pairs of query and document that are scored again at a time.
 _PAIRS = 4096
@@ -167,12 +247,8 @@ class ExpandedField:
         best = best_documents(scores, feedback.documents)
         query, place = np.nonzero(best.document >= 0)
         counts = self.seen(query, best.document[query, place], asked.hidden)
-        length = np.asarray(counts.sum(axis=1), dtype=np.float64)
-        share = best.score[query, place] / np.maximum(length, 1.0)
-        chosen = sparse.csr_array((share, (query, np.arange(len(query)))), shape=(len(asked), len(query)))
-        mixed = sparse.csr_array(chosen @ counts)
-        mixed.sort_indices()
-        return mixed_queries(asked.words, best_terms(mixed, feedback.terms), feedback.weight)
+        model = relevance_models(query, best.score[query, place], counts, len(asked), feedback.terms)
+        return mixed_queries(asked.words, model, feedback.weight)
 
 
 def answered_before(

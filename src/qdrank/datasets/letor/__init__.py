@@ -1,1 +1,0 @@
-"""LETOR text: reading, checking, importing."""
