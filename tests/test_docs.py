@@ -2,10 +2,8 @@
 
 import argparse
 import importlib.util
-import json
 import pydoc
 import re
-import runpy
 import shlex
 import shutil
 import subprocess
@@ -22,7 +20,6 @@ from qdrank.cli import COMMANDS, main
 from qdrank.studies import STUDIES
 from tests.pages.browser import browser, installed
 from tests.test_house import ROOMS
-from tests.workflow.project import Project
 
 
 @pytest.fixture(scope="module")
@@ -98,30 +95,6 @@ def test_methods_named_on_the_python_page_exist(project: Path) -> None:
     assert named
     for name, method in named:
         assert hasattr(pydoc.locate(classes[name]), method), f"{name}.{method}"
-
-
-@pytest.fixture(scope="module")
-def tool(project: Path):
-    return runpy.run_path(str(project / "docs" / "notebooks" / "execute.py"))
-
-
-@pytest.fixture(scope="module")
-def notebook(tool):
-    return json.loads(tool["NOTEBOOK"].read_text(encoding="utf-8"))
-
-
-def test_the_page_is_that_of_the_notebook(tool, notebook):
-    assert tool["PAGE"].read_text(encoding="utf-8") == tool["page"](notebook)
-
-
-def test_the_cells_run_on_the_tiny_study(tool, notebook, finished: Project):
-    import sklearn
-
-    with sklearn.config_context():
-        again = tool["executed"](notebook, finished.folder)
-        sklearn.set_config(enable_metadata_routing=False)
-    shown = [[len(cell.get("outputs", [])) for cell in made["cells"]] for made in (again, notebook)]
-    assert shown[0] == shown[1]
 
 
 #: Files that the reader writes.
