@@ -30,7 +30,9 @@ findings: $(READY) $(patsubst %,runs/%/resources/runs,$(filter hybrid hybrid-den
 	$(if $(FINDINGS),,$(error no configuration behind the pages names a study $(STUDY)))
 	@for name in $(FINDINGS); do PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/snakemake --cores all --rerun-incomplete \
 	  --max-jobs-per-timespan 1000/60s --directory runs/$$name --configfile config/$$name.yaml $(if $(STUDY),--config 'studies=[$(STUDY)]') -- results/claims-overview.html || exit 1; done
-	$(BIN)/qdrank findings $(FINDINGS:%=runs/%/results/claims.parquet)
+	@for name in $(FINDINGS); do for file in runs/$$name/results/findings/*.parquet; do \
+	  to=docs/findings/$$(basename $$file .parquet); mkdir -p $$to && cp $$file $$to/$$name.parquet || exit 1; done; done
+	$(BIN)/qdrank findings
 
 # The runs that config/hybrid.yaml fuses.
 runs/hybrid/resources/runs: $(READY)

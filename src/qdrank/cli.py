@@ -37,7 +37,7 @@ COMMANDS = {
         "compute the features of new text queries, for `qdrank rank`",
         "--data results/mine --queries new.tsv --output new.txt",
     ),
-    "findings": ("write the verdicts behind the page of each study", "results/claims.parquet"),
+    "findings": ("decide all claims again, and write the pages with the verdicts", "--check"),
     "fit": (
         "a method of a finished run on all judged queries, as one file to deploy",
         "--models results/mine --method ranksvm --output ranksvm.model",

@@ -15,7 +15,7 @@ from qdrank.datasets.judged import Judged
 from qdrank.datasets.letor import load_letor
 from qdrank.datasets.runs.reading import read_all_runs, read_qrels
 from qdrank.datasets.runs.run import system_runs
-from qdrank.rankers import REFERENCE, RETRIEVERS
+from qdrank.rankers import FIRST_STAGES
 from qdrank.rankers.documents import FoldDocuments
 from qdrank.rankers.first_stage import write_first_stages
 from qdrank.rankers.served import OneFeature, ServedRanker, write_ranker
@@ -235,8 +235,8 @@ def test_a_first_stage_is_served_and_shipped(study: Path, capsys: pytest.Capture
     made = judged_text(read_collection(**options), text_settings(text, 1))
     write("results/mine/judged.parquet", "judged", made.judged)
     for fold in ("fold1", "fold2"):
-        places = {name: f"results/mine/{fold}/scores/{name}.parquet" for name in (REFERENCE, *RETRIEVERS)}
-        places |= {f"served_{name}": f"results/mine/{fold}/served/{name}.parquet" for name in (REFERENCE, *RETRIEVERS)}
+        places = {name: f"results/mine/{fold}/scores/{name}.parquet" for name in FIRST_STAGES}
+        places |= {f"served_{name}": f"results/mine/{fold}/served/{name}.parquet" for name in FIRST_STAGES}
         out = {**places, "choices": f"results/mine/{fold}/first_stages.parquet"}
         files = {"judged": "results/mine/judged.parquet"}
         write_first_stages(files, out, fold, options=options, settings=text, measure="ap", seed=1)

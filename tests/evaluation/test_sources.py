@@ -135,8 +135,9 @@ def test_few_sources_have_no_verdict():
 
 
 def test_sources_survive_the_store(tmp_path):
-    _, observations = row([2, 3])
-    write(tmp_path / "o", "observations", observations_table(observations))
+    _, observations = row([2, 3], by_source=False)
+    source = {f"q{i}": f"s{i // 2 if i < 4 else 1}" for i in range(5)}
+    write(tmp_path / "o", "observations", observations_table(observations, source=source))
     found = load_observations(read(tmp_path / "o", "observations"))["gain"]["difference"]
     assert found.source.tolist() == ["s0", "s0", "s1", "s1", "s1"]
 

@@ -27,7 +27,8 @@ CONFIGS = {"tiny": PROJECT / "tests/configs/tiny.yaml", "first": PROJECT / "conf
 SHARDS = (1, 3)
 MOST_ROWS = 100
 _VERDICT = ["verdict", "measure", "margin", "n", "fits", *VERDICT_FIGURES]
-_OF_THE_PLACE = {"claims.parquet", "claims.html", "config.yaml"}  # name the commit, or the path of the configuration
+#: These, and findings, name the commit or the path of the configuration.
+_OF_THE_PLACE = {"claims.parquet", "claims.html", "config.yaml"}
 
 
 class Record(TypedDict):
@@ -115,7 +116,7 @@ def files(results: Path) -> dict[str, str]:
     """Digests of files, one for all forms of a table or figure."""
     forms = defaultdict(list)
     for name, digest in digests(results, timed_outputs()).items():
-        if name not in _OF_THE_PLACE:
+        if name not in _OF_THE_PLACE and not name.startswith("findings/"):
             forms[name.rpartition(".")[0]].append(f"{name} {digest}")
     return {f"file {name}": hashlib.sha256("\n".join(of).encode()).hexdigest()[:12] for name, of in forms.items()}
 

@@ -163,7 +163,7 @@ def test_nothing_to_learn_gives_equal_scores():
     assert np.ptp(RankBoost(rounds=3).fit(np.ones((5, 2)), [2, 1, 0, 0, 0], np.zeros(5)).predict(X)) == 0
 
 
-ROUNDS = 12
+ROUNDS, STEP = 11, 2
 FEW = {
     "rankboost": {"rounds": ROUNDS, "thresholds": 10},
     "lambdamart": {"rounds": ROUNDS, "leaves": 4, "min_leaf": 3, "learning_rate": 0.3},
@@ -187,13 +187,16 @@ def unranked(n_queries: int = 12) -> tuple[np.ndarray, np.ndarray]:
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
 @pytest.mark.parametrize("name", FEW)
-def test_the_round_is_the_first_of_the_best(name: str, seed: int) -> None:
+def test_the_round_is_the_first_of_the_best(name: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("qdrank.learners.trees.STEP", STEP)
     train, (X, y, query) = drawn(2 * seed), drawn(2 * seed + 1)
-    patient: dict[str, Any] = {"patience": ROUNDS} if "trees" in LEARNERS.module(name) else {}
+    grown = "trees" in LEARNERS.module(name)
+    patient: dict[str, Any] = {"patience": ROUNDS} if grown else {}
+    tried = [*range(STEP, ROUNDS, STEP), ROUNDS] if grown else [*range(1, ROUNDS + 1)]
     kinds = {}
     for missed in (None, unranked()):
         queries = ValidationQueries(y, query_offsets(query), missed, measure="ap", seed=3)
-        shorter = [LEARNERS[name](**(FEW[name] | {"rounds": n}), seed=3).fit(*train) for n in range(1, ROUNDS + 1)]
+        shorter = [LEARNERS[name](**(FEW[name] | {"rounds": n}), seed=3).fit(*train) for n in tried]
         means = [queries.mean(learner.predict(X)) for learner in shorter]
         fitted = LEARNERS[name](**FEW[name], **patient, seed=3).fit(*train, validation=(X, y, query, missed))
         np.testing.assert_allclose(fitted.predict(X), shorter[means.index(max(means))].predict(X), rtol=1e-12)

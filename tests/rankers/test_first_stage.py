@@ -71,6 +71,23 @@ def test_the_best_setting_of_validation_is_chosen_and_test_queries_have_no_say(j
     assert again.choices.equals(stages.choices)
 
 
+def test_rm3_orders_the_candidates_by_the_scores_with_which_it_retrieves(judged):
+    own = parts(judged)
+    stages = first_stages(made(), SETTINGS, own, "fold1", grid=GRID)
+    (found, retrieved), (candidates, scores) = stages.runs["rm3"], stages.runs["rm3-candidates"]
+    assert candidates is own["test"]
+    by_pair = dict(zip(zip(found.query, found.doc_id, strict=True), retrieved, strict=True))
+    both = [
+        (by_pair[pair], s)
+        for pair, s in zip(zip(candidates.query, candidates.doc_id, strict=True), scores, strict=True)
+        if pair in by_pair
+    ]
+    assert len(both) > 5
+    first, second = np.array(both).T
+    np.testing.assert_allclose(first, second, rtol=1e-6)
+    assert (scores != stages.runs["reference"][1]).any()
+
+
 def test_values_are_those_of_the_measures(judged):
     """With one setting, and validation queries as test queries, the value tried is the mean of the run's measure."""
     own = judged.of_role("fold1", "vali")

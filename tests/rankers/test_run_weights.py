@@ -16,6 +16,7 @@ from qdrank.rankers.run_weights import (
     MarginWeights,
     NeighbourWeights,
     PredictedWeights,
+    SplitWeights,
     measured_curves,
     settings_for,
     weight_grid,
@@ -86,6 +87,24 @@ def test_fixed_weights_are_the_best_on_average_and_all_neighbours_have_them(worl
         assert (everyone.models(judged, vectors) == fixed.tuned).all()
 
 
+def test_two_fixed_weights_are_each_the_best_of_its_part(world):
+    _, judged, vectors, _ = world
+    lists = [
+        judged.X[judged.query_index == q, 4::5] for q in range(judged.n_queries)
+    ]  # the last column: retrieved or not
+    least = np.array([(of > 0).sum(axis=0).min() for of in lists])
+    few = int(least.max())  # one run lacks documents of a query
+    split = SplitWeights(few=few).fit(judged, vectors)
+    queries = ValidationQueries.of(judged, measure=split.measure, seed=1)
+    curves = measured_curves(queries, RunScores.of(judged, "min-max"), split.settings_)
+    for part in (least < few, least >= few):
+        assert part.any()
+        best = split.settings_[np.argmax(curves[part].mean(axis=0).round(12))]
+        assert (split.models(judged, vectors)[part] == best).all()
+    none_short = SplitWeights(few=0).fit(judged, vectors)
+    assert (none_short.models(judged, vectors) == FixedWeights().fit(judged, vectors).tuned).all()
+
+
 def test_the_nearest_query_of_a_training_query_is_itself_and_a_random_one_is_not(world):
     _, judged, vectors, _ = world
     one = NeighbourWeights(k=1.5, similarity="vectors").fit(judged, vectors)
@@ -120,6 +139,7 @@ def test_margins_move_weight_to_the_run_that_is_sure_of_its_first(world):
     "ranker",
     [
         FixedWeights(norm="rank"),
+        SplitWeights(),
         NeighbourWeights(k=5),
         PredictedWeights(),
         PredictedWeights(single=True),

@@ -1,7 +1,8 @@
 # Claims: what the papers say, put to the test on every data set of the run.
 #
 # reads:  results/{dataset}/{study}/observations.parquet
-# writes: results/claims.parquet, claims.html       claim, expectation, measurement, effect and interval, verdict
+# writes: results/findings/{study}.parquet         values behind the verdicts on all data sets, which decide them again
+#         results/claims.parquet, claims.html       claim, expectation, measurement, effect and interval, verdict
 #         results/claims-overview.{html,csv,md}     verdict and effect: one row per claim, one column per data set
 #         results/averages/{study}.{svg,pdf,png}    the main claim of a study on each of four independent sets or more
 
@@ -14,6 +15,9 @@ rule decide_claims:
             for name, short in run.decided
         ],
     output:
+        findings=[
+            f"results/findings/{study.name}.parquet" for study in run.decided_studies
+        ],
         table="results/claims.parquet",
         html=report(
             "results/claims.html",
@@ -38,12 +42,17 @@ rule decide_claims:
             study.short: {
                 "claims": study.claims,
                 "across": study.across,
-                "members": run.claim_members(study),
-                "budget": run.budget(study),
-                "queries_of": run.queries_of(study),
-                "worlds": {name: run.world(name) for name in run.claim_members(study)},
+                "about": {
+                    "study": study.name,
+                    "members": run.claim_members(study),
+                    "budget": run.budget(study),
+                    "queries_of": run.queries_of(study),
+                    "worlds": {
+                        name: run.world(name) for name in run.claim_members(study)
+                    },
+                },
             }
-            for study in ALL_STUDIES
+            for study in run.decided_studies
         },
         decided=run.decided,
         titles=claim_titles(run),

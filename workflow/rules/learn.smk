@@ -11,7 +11,6 @@
 #         results/{dataset}/tables/published.*                 published, ours, difference, verdict
 
 LEARNED_TOGETHER = run.learned_together
-LEARNED_AGAIN = run.refitted(run.classic)
 
 
 rule learn_method:
@@ -26,9 +25,7 @@ rule learn_method:
     # On any data set: a study may ask for a method that `learners` leaves out there.
     wildcard_constraints:
         method=names_pattern(
-            name
-            for name in run.classic
-            if name not in [*LEARNED_TOGETHER, *LEARNED_AGAIN]
+            name for name in run.classic if name not in LEARNED_TOGETHER
         ),
     threads: run.learner_threads
     resources:
@@ -43,18 +40,9 @@ rule learn_method:
         scale=lambda wc: run.learner_scale(wc.dataset),
         measure=settings.learners.measure,
         seed=settings.seed,
-        refits=run.refits_of,
         looked_up=run.own_code,
     script:
         "../../scripts/run_step.py"
-
-
-use rule learn_method as learn_again with:
-    output:
-        **rules.learn_method.output,
-        refits="results/{dataset}/{fold}/refits/{method}.parquet",
-    wildcard_constraints:
-        method=names_pattern(LEARNED_AGAIN),
 
 
 # The quick methods: one job for all folds of a data set, which would each spend its time on starting.

@@ -57,6 +57,7 @@ rule write_manifest:
             else [files.of_each_job(study) for study in ALL_STUDIES]
         ),
         CLAIMS,
+        rules.decide_claims.output.findings,
         filled("results/averages/{study}.svg", study=run.averaged),
         rules.learners.input,
         rules.difficulty.input,

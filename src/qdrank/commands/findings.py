@@ -1,54 +1,130 @@
-"""``qdrank findings``: write the verdicts of runs as a page for each study."""
+"""``qdrank findings``: decide the claims of all studies again, and write a page for each and README's table."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Collection, Mapping, Sequence
+import sys
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from qdrank.errors import InputError
+from qdrank.registry import refuse_unknown
 from qdrank.store.atomic import write_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+BEGIN, END = "<!-- written by `qdrank findings`; do not edit -->\n", "<!-- end of what it writes -->\n"
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
+    words = "results/findings/STUDY.parquet of finished runs (default: docs/findings/STUDY/CONFIGURATION.parquet, all of them)"
+    parser.add_argument("findings", type=Path, nargs="*", help=words)
     parser.add_argument(
-        "claims", type=Path, nargs="*", default=[Path("results/claims.parquet")], help="of one or more finished runs"
+        "--check", action="store_true", help="write nothing; fail if a page is not what would be written"
     )
-    parser.add_argument(
-        "--docs", type=Path, default=Path("docs"), help="folder with ledger.yaml; verdicts/STUDY.md is written there"
-    )
+    words = "folder with ledger.yaml; verdicts/STUDY.md is written there, and README.md beside it"
+    parser.add_argument("--docs", type=Path, default=Path("docs"), help=words)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Write the verdicts of every study that the runs judge."""
+    """Write, or with ``--check`` compare, the pages of every study that has findings."""
     import yaml
 
     from qdrank.evaluation.deciding import with_averages
-    from qdrank.figures.averages import forest_of_sets
-    from qdrank.figures.style import save_figure
-    from qdrank.studies import STUDIES
 
-    verdicts = joined_verdicts(args.claims)
+    given = [*map(_decided, args.findings)]
     if not (source := args.docs / "ledger.yaml").is_file():
         raise InputError("no such file", file=source, fix="give --docs, the folder docs of a checkout")
     studies = yaml.safe_load(source.read_text(encoding="utf-8"))["studies"]
+    verdicts = joined_verdicts(given or map(_decided, _kept(args.docs / "findings", studies)))
     _refuse_other_runs(verdicts, studies, args.docs)
     verdicts = with_averages(verdicts)
-    pages = {
-        name: page(verdicts, name, studies[name]["title"]) for name in sorted(set(verdicts.column("study").to_pylist()))
-    }
-    for name, text in pages.items():
-        path = _page_of(name, args.docs)
+    judged = sorted(set(verdicts.column("study").to_pylist()))
+    texts = {_page_of(name, args.docs): page(verdicts, name, studies[name]["title"]) for name in judged}
+    readme = args.docs.parent / "README.md"
+    if readme.is_file() and set(judged) == set(studies):
+        texts[readme] = in_readme(readme.read_text(encoding="utf-8"), summary(verdicts, studies))
+    if args.check:
+        return _compared(texts)
+    for path, text in texts.items():
         write_text(path, text)
         print(path)
-        if _picture(name) in text:
-            save_figure(forest_of_sets(verdicts, name, STUDIES[name].main, {}), {"svg": path.with_suffix(".svg")})
+    _draw(verdicts, judged, args.docs)
     return 0
+
+
+def _kept(folder: Path, studies: Mapping[str, Any]) -> list[Path]:
+    """Findings of every study, in the order in which the ledger names configurations: the first counts for a set of queries."""
+    named = [folder / study / Path(file).name for study, of in studies.items() for file in of["grids"]]
+    if not (files := [path for file in named if (path := file.with_suffix(".parquet")).is_file()]):
+        raise InputError("no findings", file=folder, fix="make them with `make findings`, or name files")
+    return files
+
+
+def _decided(file: Path) -> pa.Table:
+    """Verdicts on single data sets, from a file of findings."""
+    from qdrank.evaluation.findings import decided_again
+    from qdrank.store import read_about
+    from qdrank.studies import STUDIES
+
+    name = read_about(file, "findings")["study"]
+    refuse_unknown("study", name, STUDIES)
+    return decided_again(file, STUDIES[name].claims, STUDIES[name].across)
+
+
+def _compared(texts: Mapping[Path, str]) -> int:
+    """1 if a page is not as it would be written."""
+    other = [path for path, text in texts.items() if not path.is_file() or path.read_text(encoding="utf-8") != text]
+    for path in other:
+        print(f"{path}: differs from what the findings say; write it with `qdrank findings`", file=sys.stderr)
+    return 1 if other else 0
+
+
+def _draw(verdicts: pa.Table, judged: Iterable[str], docs: Path) -> None:
+    """The forest plot of each study whose main claim has an average."""
+    from qdrank.figures.averages import forest_of_sets, has_average
+    from qdrank.figures.style import save_figure
+    from qdrank.studies import STUDIES
+
+    for name in judged:
+        if has_average(verdicts, name, main := STUDIES[name].main):
+            picture = _page_of(name, docs).with_suffix(".svg")
+            save_figure(forest_of_sets(verdicts, name, main, {}), {"svg": picture})
+
+
+def summary(verdicts: pa.Table, studies: Mapping[str, Any]) -> str:
+    """README's table: of each study the main claim and its average over independent sets; and how many verdicts may be wrong."""
+    from qdrank.evaluation.deciding import SETS
+    from qdrank.figures.verdicts import expected_errors
+    from qdrank.studies import STUDIES
+
+    lines = ["| study | claim | average, interval, sets | verdict |", "| --- | --- | --- | --- |"]
+    for name, study in studies.items():
+        main = (name, STUDIES[name].main, SETS)
+        rows = (row for row in verdicts.to_pylist() if (row["study"], row["claim"], row["analysis"]) == main)
+        lines += [f"| [{study['title']}](docs/studies/{name}.md) | {_averaged(next(rows, None))} |"]
+    return "\n".join([*lines, "", expected_errors(verdicts), ""])
+
+
+def _averaged(row: Mapping[str, Any] | None) -> str:
+    if row is None:
+        return "| too few independent sets for an average | "
+    ends = "" if row["low"] is None else f" [{row['low']:+.4f}, {row['high']:+.4f}] at {100 * (1 - row['level']):.4g} %"
+    return f"{row['text']} | {row['effect']:+.4f}{ends} {row['unit']}, {row['n']} sets | {row['verdict']}"
+
+
+def in_readme(text: str, table: str) -> str:
+    """README with another table between its marks."""
+    before, begin, rest = text.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not (begin and end):
+        raise InputError(
+            "README.md has no place for the table of findings", fix=f"put it between {BEGIN}and {END}".strip()
+        )
+    return before + BEGIN + table + END + after
 
 
 def _page_of(study: str, docs: Path) -> Path:
@@ -89,7 +165,7 @@ def _refuse_other_runs(verdicts: pa.Table, studies: Mapping[str, Any], docs: Pat
             needed |= behind
     if would:
         problem = "nothing written: these runs are not those behind the pages. They would replace, in"
-        fix = f"give claims.parquet of runs of {_named(needed)}; `make findings` makes them"
+        fix = f"give findings of {_named(needed)}; `make findings` makes them"
         raise InputError("\n".join([problem, *would]), file=docs / "ledger.yaml", fix=fix)
 
 
@@ -97,22 +173,18 @@ def _named(files: Collection[str]) -> str:
     return ", ".join(sorted(files)) or "no configuration"
 
 
-def joined_verdicts(files: Sequence[Path]) -> pa.Table:
+def joined_verdicts(tables: Iterable[pa.Table]) -> pa.Table:
     """Verdicts of several runs on single data sets, in one table: averages are made of all of them together.
 
     Where an earlier run judged the same claim on the same data set with another configuration, the data set's name is
     followed by the configuration.
     """
-    import pyarrow.compute as pc
-
-    from qdrank.evaluation.deciding import SETS, verdicts_table
-    from qdrank.store import read
+    from qdrank.evaluation.deciding import verdicts_table
 
     rows: list[dict[str, Any]] = []
     judged: dict[tuple[str, str, str], str] = {}
-    for file in files:
-        table = read(file, "verdicts")
-        for row in table.filter(pc.not_equal(table.column("analysis"), SETS)).to_pylist():
+    for table in tables:
+        for row in table.to_pylist():
             first = judged.setdefault((row["study"], row["claim"], row["dataset"]), row["configuration"])
             if first != row["configuration"]:
                 row["dataset"] += f" ({row['configuration']})"

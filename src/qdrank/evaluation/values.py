@@ -5,7 +5,7 @@ Frames have a row for each method, or other group, query and fit; the column ``f
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -156,8 +156,8 @@ class Values:
 
     @classmethod
     def of(cls, frame: pd.Series | pd.DataFrame) -> Values:
-        """From values by ``query_id``, ``fold`` and perhaps ``source``, with a column for each fit if there are several."""
-        known = [name for name in ("query_id", "fold", "source") if name in frame.index.names]
+        """From values by ``query_id`` and ``fold``, with a column for each fit if there are several."""
+        known = [name for name in ("query_id", "fold") if name in frame.index.names]
         return cls(frame.to_numpy(), **{name: frame.index.get_level_values(name) for name in known})
 
 
@@ -230,38 +230,79 @@ def check_observations(table: pa.Table) -> Observations:
     return {name: {"value": Values(of["value"], "", of["fold"])} for name, of in checks}
 
 
-def observations_table(observations: Observations) -> pa.Table:
-    """The artifact ``observations``: claim, contrast, fold, query_id, fit, value; source where one is known."""
+def observations_table(
+    own: Observations,
+    values: pd.DataFrame | None = None,
+    claims: Iterable[Claim] = (),
+    source: Mapping[str, str] | None = None,
+) -> pa.Table:
+    """The artifact ``observations``, in six digits, by the id of the query: its values lie together, and many are alike.
+
+    Parameters
+    ----------
+    own : contrasts of claims that are no difference of methods
+    values, claims : measures of methods, and the claims that compare them; a value is kept once, whatever the number of claims
+    source : what each query has in common with others of its fold, if that is known
+    """
+    parts = [*_rows_of_methods(values, claims), *_rows_of_own(own)]
     schema = SHAPES["observations"].schema({})
-    of_query = ["fold", "query_id"]
-    if any(source for contrasts in observations.values() for of in contrasts.values() for source in of.source):
-        schema, of_query = schema.append(pa.field("source", pa.string())), [*of_query, "source"]
-    parts = [schema.empty_table()]
-    for claim, contrasts in observations.items():
-        for name, values in contrasts.items():
-            n, fits = values.value.shape
-            columns: dict[str, Any] = {"claim": [claim] * (n * fits), "contrast": [name] * (n * fits)}
-            columns |= {of: vars(values)[of].repeat(fits) for of in of_query}
-            columns |= {"fit": np.tile(np.arange(fits), n), "value": values.value.ravel()}
-            parts.append(pa.table(columns, schema))
-    return pa.concat_tables(parts).combine_chunks()
+    table = pa.concat_tables([schema.empty_table(), *(pa.table(part, schema) for part in parts)]).sort_by("query_id")
+    if source:
+        sources = [source.get(query, "") for query in table.column("query_id").to_pylist()]
+        table = table.append_column(pa.field("source", pa.string(), nullable=False), pa.array(sources, pa.string()))
+    return table.combine_chunks()
 
 
-def load_observations(table: pa.Table) -> Observations:
-    """Observations from the artifact ``observations``, claims and contrasts in the order of the rows.
+def six_digits(values: ArrayLike) -> NDArray[np.float32]:
+    """Numbers (n,) in six digits, which single precision holds; what is not 0 stays so."""
+    return np.char.mod("%.6g", np.asarray(values, dtype=np.float64)).astype(np.float32)
+
+
+def _rows_of_methods(values: pd.DataFrame | None, claims: Iterable[Claim]) -> Iterator[dict[str, Any]]:
+    if values is None:
+        return
+    of = {str(name): rows for name, rows in values.groupby("method", sort=False)}
+    pairs = [(claim.measure, pair) for claim in claims for pair in claim.pairs.values() if of.keys() >= {*pair}]
+    for measure, method in dict.fromkeys((measure, method) for measure, pair in pairs for method in pair):
+        rows, n = of[method], len(of[method])
+        named = {"method": [method] * n, "measure": [measure] * n, "claim": [""] * n, "contrast": [""] * n}
+        of_query = {"fold": rows["fold"], "query_id": rows["query_id"], "fit": rows.get("fit", [0] * n)}
+        yield named | of_query | {"value": six_digits(rows[measure])}
+
+
+def _rows_of_own(own: Observations) -> Iterator[dict[str, Any]]:
+    for claim, contrasts in own.items():
+        for name, of in contrasts.items():
+            (n, fits), size = of.value.shape, of.value.size
+            named = {"method": [""] * size, "measure": [""] * size, "claim": [claim] * size, "contrast": [name] * size}
+            of_query = {"fold": of.fold.repeat(fits), "query_id": of.query_id.repeat(fits)}
+            yield named | of_query | {"fit": np.tile(np.arange(fits), n), "value": six_digits(of.value.ravel())}
+
+
+def load_observations(table: pa.Table, claims: Iterable[Claim] = ()) -> Observations:
+    """Observations from the artifact ``observations``: what claims compare, and a study's own.
 
     Raises `InputError` if a query lacks a fit: a mean over other fits for every query would mix the two sources of spread.
     """
-    contrasts: Observations = {}
-    frame = table.to_pandas()
-    frame = frame if "source" in frame else frame.assign(source="")
-    for (claim, name), rows in frame.groupby(["claim", "contrast"], sort=False):
-        values = Values(rows["value"], rows["query_id"], rows["fold"], rows["source"])
-        if rows["fit"].any():
-            of_query = ["query_id", "fold", "source"]
-            by_fit = rows.pivot(index=of_query, columns="fit", values="value")
-            if by_fit.size != len(rows):
-                raise InputError(f"{claim}, {name}: a query has fewer fits than others", fix="give one of every fit")
-            values = Values.of(by_fit.loc[[*rows[of_query].drop_duplicates().itertuples(index=False)]])
-        contrasts.setdefault(claim, {})[name] = values
-    return contrasts
+    frame = table.to_pandas().astype({"value": np.float64})
+    of_methods, claims = frame["method"] != "", list(claims)
+    found: Observations = {}
+    for measure, rows in frame[of_methods].groupby("measure"):
+        of_measure = [one for one in claims if one.measure == measure]
+        found |= observe(of_measure, rows.rename(columns={"value": measure}), {})
+    for (claim, name), rows in frame[~of_methods].groupby(["claim", "contrast"], sort=False):
+        found.setdefault(claim, {})[name] = _own_values(rows, f"{claim}, {name}")
+    return (
+        with_sources(found, dict(zip(frame["query_id"], frame["source"], strict=True))) if "source" in frame else found
+    )
+
+
+def _own_values(rows: pd.DataFrame, what: str) -> Values:
+    """Values of one contrast, with a column for each fit if there are several; queries in the order of the rows."""
+    if not rows["fit"].any():
+        return Values(rows["value"], rows["query_id"], rows["fold"])
+    of_query = ["query_id", "fold"]
+    by_fit = rows.pivot(index=of_query, columns="fit", values="value")
+    if by_fit.size != len(rows):
+        raise InputError(f"{what}: a query has fewer fits than others", fix="give one of every fit")
+    return Values.of(by_fit.loc[[*rows[of_query].drop_duplicates().itertuples(index=False)]])

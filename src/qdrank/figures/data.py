@@ -8,9 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from qdrank.datasets.importing import fetched_parts, import_features
 from qdrank.datasets.judged import Judged, load_judged
-from qdrank.datasets.runs.dataset import import_runs
 from qdrank.figures.tables import write_table
 from qdrank.layout import IntArray
 
@@ -91,6 +89,9 @@ def import_dataset(
     ``files`` are the user's own, by part; for a registered data set they are in the listing that fetching it left, the only one of ``inputs``.
     ``options`` has ``like: runs`` for runs and judgments.
     """
+    from qdrank.datasets.importing import fetched_parts, import_features  # slow to load, and not needed for the summary
+    from qdrank.datasets.runs.dataset import import_runs
+
     made = {name: out[name] for name in ("judged", "columns", "topics")}
     reading = {name: value for name, value in options.items() if name != "like"}
     read = import_runs if options.get("like") == "runs" else import_features

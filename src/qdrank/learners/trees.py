@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from math import nan
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -13,7 +14,7 @@ from qdrank.errors import InputError
 from qdrank.jobs import threads_given
 from qdrank.layout import FloatArray, IntArray, JoinedFeatures, shuffled_within
 from qdrank.learners.base import Learner
-from qdrank.learners.choose import ValidationQueries, validation_queries
+from qdrank.learners.choose import Choice, ValidationQueries, validation_queries
 from qdrank.learners.inputs import JudgedArrays, as_judged
 from qdrank.registry import needed
 
@@ -34,6 +35,10 @@ class _RowsInOrder(_Rows):  # type: ignore[misc]
         return self.X[self.order[rows]].astype(np.float64)
 
 
+BINS = 63
+"""Values of a feature that trees tell apart; docs/decisions.md says why no more."""
+STEP = 10
+"""Trees after which validation data are looked at."""
 LARGEST_GRADE = 30
 """Highest grade that has a gain in LightGBM."""
 _BATCH = 2**17
@@ -48,11 +53,11 @@ class BoostedTrees(Learner):
 
     Parameters
     ----------
-    rounds : number of trees; with validation data, the largest number
+    rounds : number of trees; with validation data, the largest number: every tenth is tried, and the last
     learning_rate, leaves, min_leaf : shrinkage, leaves per tree, and smallest number of documents in a leaf
     feature_fraction : share of the features, drawn anew for each tree
     l2 : penalty on the leaves' values
-    patience : stop after this many rounds without a better value on validation data
+    patience : stop after this many trees without a better value on validation data
     measure : what is watched on validation data, for instance "ap" or "ndcg@10/letor4"
     seed : decides the order of the rows within each query and the features drawn
     monotone : for each feature 1 if a score may only rise with it, -1 if only fall, 0 if either; empty: either for all
@@ -94,13 +99,18 @@ class BoostedTrees(Learner):
             if validation is not None:
                 bins[key] += [self._dataset(params, *as_judged(*validation[:3], in_batches=True), bins[key][0])]
         train, *vali = bins[key]
-        watched: dict[str, Any] = {}
+        booster, step = lightgbm.Booster(params, train), self.rounds
         if validation is not None:
-            stop = lightgbm.early_stopping(self.patience, first_metric_only=True, verbose=False)
-            watch = self._watch(validation_queries(validation, self.measure, self.seed))
-            watched = {"valid_sets": vali, "feval": watch, "callbacks": [stop]}
-        booster = lightgbm.train(params, train, num_boost_round=self.rounds, **watched)
-        self.text_ = text_of(booster, booster.best_iteration if watched else -1)
+            booster.add_valid(vali[0], "vali")
+            step, watch = STEP, self._watch(validation_queries(validation, self.measure, self.seed))
+        choice = Choice[int]()
+        for trees in range(1, self.rounds + 1):
+            booster.update()
+            if trees % step == 0 or trees == self.rounds:
+                choice.offer(trees, nan if validation is None else booster.eval_valid(watch)[0][2])
+                if trees - choice.chosen >= self.patience:
+                    break
+        self.text_ = text_of(booster, choice.chosen)
         self._booster = booster_of(self.text_)
         return self
 
@@ -140,7 +150,7 @@ class BoostedTrees(Learner):
 
     @staticmethod
     def _watch(queries: ValidationQueries) -> Any:
-        """The function that LightGBM calls after each tree; LightGBM keeps the first of the best numbers of trees."""
+        """The function that LightGBM calls with the scores of the validation documents."""
 
         def evaluate(scores: FloatArray, _: Any) -> tuple[str, float, bool]:
             return queries.measure, queries.mean(scores), True
@@ -161,6 +171,7 @@ class BoostedTrees(Learner):
                 "min_data_in_leaf": self.min_leaf,
                 "feature_fraction": self.feature_fraction,
                 "lambda_l2": self.l2,
+                "max_bin": BINS,
                 "metric": "None",
                 "seed": self.seed,
                 # Row-wise histograms: the same trees on every machine, with any number of threads.

@@ -7,13 +7,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from qdrank.evaluation.deciding import QUERIES, SETS, decide, stamped, verdicts_table, with_averages
+from qdrank.evaluation.deciding import QUERIES, SETS, stamped, verdicts_table, with_averages
 from qdrank.evaluation.declared import FAILS, FINDING, HOLDS, UNCLEAR, VERDICTS
-from qdrank.evaluation.values import load_observations
+from qdrank.evaluation.findings import decided_again, write_findings
 from qdrank.figures.tables import p_value, write_table
 from qdrank.figures.verdicts import FOLDED, expected_errors, readable, star, titled, verdicts_overview
-from qdrank.registry import loaded
-from qdrank.store import read, write
+from qdrank.store import write
 from qdrank.workflow.provenance import commit
 
 Row = Mapping[str, Any]
@@ -123,39 +122,30 @@ def interval(row: Row) -> str:
 
 def decide_claims(
     files: Mapping[str, Any],
-    out: Mapping[str, str],
+    out: Mapping[str, Any],
     *,
     studies: Mapping[str, Mapping[str, Any]],
     decided: Sequence[tuple[str, str]],
     titles: Mapping[str, str],
     configuration: str,
 ) -> None:
-    """Write the verdicts, and the pages that show them.
+    """Write the findings of each study, the verdicts that follow from them, and the pages that show these.
 
-    ``studies`` says by short name what declares the claims of a study, and which data sets are decided on together;
-    ``decided`` are the data set and the study of each file of observations.
+    ``studies`` says by short name what declares the claims of a study, and what its findings are about
+    (`qdrank.evaluation.findings.About`); ``decided`` are the data set and the study of each file of observations.
     """
-    observations = dict(zip(map(tuple, decided), files["observations"], strict=True))
-    tables = [table for short, of in studies.items() for table in _of_study(short, of, observations)]
-    single = pa.concat_tables([verdicts_table([]), *tables])
-    verdicts = stamped(with_averages(single), commit=commit(), configuration=configuration)
+    made_by = {"configuration": configuration, "commit": commit()}
+    tables = []
+    for (short, of), path in zip(studies.items(), out["findings"], strict=True):
+        observations = {
+            name: file for (name, study), file in zip(decided, files["observations"], strict=True) if study == short
+        }
+        write_findings(path, of["about"] | made_by, observations)
+        tables.append(decided_again(path, of["claims"], of["across"]))
+    verdicts = stamped(with_averages(pa.concat_tables([verdicts_table([]), *tables])), **made_by)
     write(out["table"], "verdicts", verdicts)
     whole, glance = readable(verdicts, titles), verdicts_overview(verdicts)
     write_table(whole, {"html": out["html"]}, title="Claims of the papers", folded=[*FOLDED, "purpose"])
     write_table(glance, {"csv": out["csv"], "md": out["md"]})
     page = {"html": out["overview"]}
     write_table(titled(glance, titles), page, title="Claims at a glance", said=expected_errors(verdicts))
-
-
-def _of_study(short: str, of: Mapping[str, Any], files: Mapping[Any, str]) -> Iterator[pa.Table]:
-    declaration = loaded(of["claims"])(of["budget"])
-    observations = {
-        name: {member: load_observations(read(files[member, short], "observations")) for member in members}
-        for name, members in of["members"].items()
-    }
-    for name, members in observations.items():
-        called = name if len(members) == 1 else f"{name} ({len(members)} seeds)"
-        table = decide(declaration, members, dataset=called, world=of["worlds"][name])
-        yield stamped(table, queries_of=of["queries_of"][name])
-    if of["across"]:
-        yield loaded(of["across"])(declaration, observations, of["worlds"])

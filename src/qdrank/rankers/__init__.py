@@ -25,6 +25,7 @@ RANKERS = Registry(
         "fused-runs": "qdrank.rankers.run_scores:FusedRuns",
         "on-run-scores": "qdrank.rankers.run_scores:OnRunScores",
         "fixed-weights": "qdrank.rankers.run_weights:FixedWeights",
+        "split-weights": "qdrank.rankers.run_weights:SplitWeights",
         "neighbour-weights": "qdrank.rankers.run_weights:NeighbourWeights",
         "predicted-weights": "qdrank.rankers.run_weights:PredictedWeights",
         "margin-weights": "qdrank.rankers.run_weights:MarginWeights",
@@ -45,5 +46,7 @@ REFERENCE = "reference"
 DENSE = "dense"
 #: Methods that retrieve their own documents from a whole text collection, as many as there are candidates.
 RETRIEVERS = {"bm25-tuned": "BM25, tuned", "rm3": "RM3 on tuned BM25", DENSE: "dense encoder"}
+#: RM3 as an order of the candidates, which learned rankers order too.
+RM3_RERANKS = "rm3-candidates"
 #: All first stages that tables of methods include, with their labels.
-FIRST_STAGES = {REFERENCE: "first stage (reference)", **RETRIEVERS}
+FIRST_STAGES = {REFERENCE: "first stage (reference)", **RETRIEVERS, RM3_RERANKS: "RM3, of the candidates"}

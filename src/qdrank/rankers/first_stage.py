@@ -19,7 +19,7 @@ from qdrank.datasets.collections.model import Collection
 from qdrank.datasets.judged import Judged, TextArray, load_roles, scores_table
 from qdrank.layout import FloatArray
 from qdrank.learners.choose import Choice, ValidationQueries, choice_rows, choose
-from qdrank.rankers import REFERENCE
+from qdrank.rankers import REFERENCE, RM3_RERANKS
 from qdrank.rankers.stored import Searcher, state_table
 from qdrank.store import write
 from qdrank.text.expansion import Feedback, expanded_queries
@@ -61,7 +61,7 @@ class FoldQueries(NamedTuple):
 class FirstStages(NamedTuple):
     """Graded documents of the test queries with their scores, by method, and the settings tried.
 
-    The reference scores the candidates; the others bring documents of their own.
+    The reference and ``rm3-candidates`` score the candidates; the others bring documents of their own.
     """
 
     runs: dict[str, tuple[Judged, FloatArray]]
@@ -113,7 +113,8 @@ def first_stages(
     kind = _tuned(
         retriever, vali, ((f, retriever.rm3(vali.words, first["vali"], model.chosen, f)) for f in kinds), measure, seed
     )
-    runs = {"bm25-tuned": first["test"], "rm3": retriever.rm3(test.words, first["test"], model.chosen, kind.chosen)}
+    expanded = expanded_queries(retriever.field, test.words, first["test"], kind.chosen)
+    runs = {"bm25-tuned": first["test"], "rm3": retriever.bm25(expanded, model.chosen)}
     rows = [
         *choice_rows(fold, "bm25-tuned", [f"k1={m.k1:g}, b={m.b:g}" for m in models], model, measure),
         *choice_rows(
@@ -126,12 +127,14 @@ def first_stages(
     ]
     graded = {name: retriever.run(test.documents, ranking) for name, ranking in runs.items()}
     graded[REFERENCE] = parts["test"], _candidate_scores(retriever, test, settings.bm25)
+    graded[RM3_RERANKS] = parts["test"], _candidate_scores(retriever, test._replace(words=expanded), model.chosen)
     settled = {REFERENCE: (settings.bm25, None), "bm25-tuned": (model.chosen, None), "rm3": (model.chosen, kind.chosen)}
+    settled[RM3_RERANKS] = settled["rm3"]
     return FirstStages(graded, pa.Table.from_pylist(rows), settled)
 
 
 def _candidate_scores(retriever: Retriever, queries: FoldQueries, model: BM25) -> FloatArray:
-    """Scores (n_documents,) of the candidates by the first stage that found them, whether or not it is among their features."""
+    """Scores (n_documents,) of the candidates by BM25, whether or not it is among their features."""
     row_of = {name: row for row, name in enumerate(retriever.doc_id.tolist())}
     documents = np.array([row_of[name] for name in queries.documents.doc_id.tolist()], dtype=np.int64)
     return bm25_scores(retriever.field, queries.words, queries.documents.query_index, documents, model)

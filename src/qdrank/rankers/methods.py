@@ -13,7 +13,7 @@ from typing import Any
 
 from qdrank.learners import AGGREGATORS, LEARNERS
 
-_TREES: dict[str, list[Any]] = {"leaves": [7, 15], "min_leaf": [100, 20], "learning_rate": [0.05]}
+_TREES: dict[str, list[Any]] = {"leaves": [7, 15], "min_leaf": [20], "learning_rate": [0.1]}
 _NDCG: list[Any] = ["ndcg@5/letor4", "ndcg@10/letor4", "ndcg@10/geng"]
 
 #: Settings to try on validation unless the configuration names others: values of each parameter, by learner.
@@ -28,7 +28,7 @@ GRIDS: dict[str, dict[str, list[Any]]] = {
     "regression": {"l2": [100.0, 10.0, 1.0, 0.01]},
     "boosted-regression": _TREES,
     "ser": {"C": [0.1, 1.0, 10.0], "theta": [0.25, 0.5, 0.75], "delta": [1.0, 5.0]},
-    "sser": {"gamma": [0.0, 0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0]},
+    "sser": {"gamma": [0.0, 0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0]},
     "bordacount": {"best": ["low"]},
     "cps-kendall": {"l2": [1e-2, 1e-4]},
     "cps-footrule": {"l2": [1e-2, 1e-4]},
@@ -51,11 +51,6 @@ class ClassicMethod:
     def aggregates(self) -> bool:
         """Whether it takes ranks instead of features."""
         return self.learner in AGGREGATORS
-
-    @property
-    def refitted(self) -> bool:
-        """Whether it draws at random and is fitted several times."""
-        return self.learner == "lambdamart"
 
     @property
     def module(self) -> str:

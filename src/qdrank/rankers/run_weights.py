@@ -29,7 +29,7 @@ from qdrank.queries.profiles import Profiler, Similarity, profiler
 from qdrank.queries.sizes import neighbour_count
 from qdrank.rankers.base import OwnModels, Validation
 from qdrank.rankers.knn import random_neighbours
-from qdrank.rankers.run_scores import Norm, RunScores, count_runs, normalised
+from qdrank.rankers.run_scores import Norm, RunScores, count_runs, normalised, retrieved
 from qdrank.registry import refuse_unknown
 
 #: Steps of the grid by number of runs.
@@ -192,6 +192,31 @@ class FixedWeights(RunWeights):
     def estimates(self, documents: Judged, vectors: FloatArray) -> FloatArray:  # noqa: ARG002
         """The mean curve for every query."""
         return np.broadcast_to(self.mean_, (documents.n_queries, len(self.mean_)))
+
+
+@dataclass(kw_only=True, eq=False)
+class SplitWeights(RunWeights):
+    """Two settings, each the best on average: for queries for which some run finds fewer than ``few`` documents, and for the others."""
+
+    NAME: ClassVar[str] = "split-weights"
+
+    few: int = 10
+    means_: FloatArray = field(init=False, repr=False)
+
+    def _learn(self, curves: FloatArray, train: Judged, vectors: FloatArray) -> Self:  # noqa: ARG002
+        little = self._finds_little(train)
+        parts = (curves[~little], curves[little])
+        self.means_ = np.stack([(part if len(part) else curves).mean(axis=0) for part in parts])
+        return self
+
+    def estimates(self, documents: Judged, vectors: FloatArray) -> FloatArray:  # noqa: ARG002
+        """The mean curve of the query's part."""
+        return np.asarray(self.means_[self._finds_little(documents).astype(np.int64)])
+
+    def _finds_little(self, documents: Judged) -> NDArray[np.bool_]:
+        """Whether some run finds few documents, shape (n_queries,)."""
+        found = np.add.reduceat(retrieved(documents).astype(np.int64), documents.offsets[:-1], axis=0)
+        return np.asarray(found.min(axis=1) < self.few)
 
 
 @dataclass(kw_only=True, eq=False)

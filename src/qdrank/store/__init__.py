@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 from qdrank.store.atomic import atomic_path, write_text
-from qdrank.store.tables import ArtifactWriter, CorruptArtifact, open_artifact, read, table_of, verify, write, writing
+from qdrank.store.tables import (
+    ArtifactWriter,
+    CorruptArtifact,
+    open_artifact,
+    read,
+    read_about,
+    table_of,
+    verify,
+    write,
+    writing,
+)
 
 __all__ = [
     "ArtifactWriter",
@@ -11,6 +21,7 @@ __all__ = [
     "atomic_path",
     "open_artifact",
     "read",
+    "read_about",
     "table_of",
     "verify",
     "write",

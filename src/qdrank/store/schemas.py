@@ -25,13 +25,17 @@ class Vector:
 
 @dataclass(frozen=True)
 class Shape:
-    """A kind of artifact: its name, its columns, those that may hold nulls, those that may be absent, and whether others may follow."""
+    """A kind of artifact: its name, its columns, those that may hold nulls, whether others may follow, those that may be absent.
+
+    ``effort`` is the level of compression: more for what is kept in the repository.
+    """
 
     name: str
     columns: Mapping[str, pa.DataType | Vector]
     nullable: frozenset[str] = field(default_factory=frozenset)
     open: bool = False
     optional: Mapping[str, pa.DataType] = field(default_factory=dict)
+    effort: int = 3
 
     def schema(self, widths: Mapping[str, int]) -> pa.Schema:
         """Arrow schema of the named columns, with the widths of the vectors filled in."""
@@ -68,6 +72,13 @@ VERDICT_FIGURES = (
 #: Means of the contrasts of a claim, with what an average over data sets needs (qdrank.evaluation.deciding).
 _ESTIMATE = {"contrast": _TEXT, "n": pa.int64(), "mean": _NUMBER, "error": _NUMBER, "differing": _NUMBER}
 _ESTIMATES = pa.list_(pa.struct([pa.field(name, kind, nullable=False) for name, kind in _ESTIMATE.items()]))
+
+#: A value of a query: of a method in a measure, or of a contrast of a claim that is no difference of methods; the other two are
+#: empty. Six digits.
+_OBSERVATION = dict.fromkeys(("method", "measure", "claim", "contrast", "fold", "query_id"), _TEXT) | {
+    "fit": pa.int64(),
+    "value": pa.float32(),
+}
 
 _SHARED = [
     # missed and missed_id, in data made of raw text: grades and names of the relevant documents of a query that are not
@@ -154,12 +165,9 @@ _SHARED = [
         },
         nullable=frozenset({"text"}),
     ),
-    # The values behind a claim, with the query and the fold of each, so that they can be analysed again.
-    Shape(
-        "observations",
-        {"claim": _TEXT, "contrast": _TEXT, "fold": _TEXT, "query_id": _TEXT, "fit": pa.int64(), "value": _NUMBER},
-        optional={"source": _TEXT},
-    ),
+    # The values behind the verdicts of a study on a data set, and those of a configuration on all of its data sets.
+    Shape("observations", _OBSERVATION, optional={"source": _TEXT}),
+    Shape("findings", {"dataset": _TEXT, **_OBSERVATION}, optional={"source": _TEXT}, effort=19),
     # Verdicts on claims: qdrank.evaluation.verdicts says how they are made.
     Shape(
         "verdicts",

@@ -8,10 +8,11 @@ byte of the file is covered, including the footer, and the file is still an ordi
 from __future__ import annotations
 
 import hashlib
+import json
 import mmap
 import os
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,14 +32,14 @@ if TYPE_CHECKING:
 
 # Fixed, because row groups are part of the bytes: how a caller divides its data into tables must not matter.
 ROW_GROUP_SIZE = 1 << 16
-_KIND = b"qdrank.kind"
+_KIND, _ABOUT = b"qdrank.kind", b"qdrank.about"
 
 
 class ArtifactWriter:
     """Takes tables one after another and writes them in row groups of fixed size."""
 
-    def __init__(self, path: Path, kind: ArtifactKind) -> None:
-        self._path, self._shape = path, shape_of(kind)
+    def __init__(self, path: Path, kind: ArtifactKind, about: Mapping[str, Any] | None = None) -> None:
+        self._path, self._shape, self._about = path, shape_of(kind), about
         self._writer: pq.ParquetWriter | None = None
         self._waiting: list[pa.Table] = []
         self._n_waiting = 0
@@ -47,7 +48,7 @@ class ArtifactWriter:
         """Add the rows of ``table``; the first table fixes the schema."""
         table = conform(table, self._shape)
         if self._writer is None:
-            self._writer = _parquet_writer(self._path, table.schema)
+            self._writer = _parquet_writer(self._path, table.schema, self._shape.effort)
         elif table.schema != self._writer.schema:
             raise InputError(
                 f"a {self._shape.name} table must keep its schema: {table.schema} after {self._writer.schema}"
@@ -72,17 +73,18 @@ class ArtifactWriter:
         if self._writer is None:
             raise InputError(f"nothing was written to a {self._shape.name} artifact")
         self._write_row_groups(final=True)
-        self._writer.add_key_value_metadata({_KIND: self._shape.name.encode(), KEY: BLANK})
+        about = {} if self._about is None else {_ABOUT: json.dumps(self._about).encode()}
+        self._writer.add_key_value_metadata({_KIND: self._shape.name.encode(), **about, KEY: BLANK})
         self._writer.close()
 
 
-def _parquet_writer(path: Path, schema: pa.Schema) -> pq.ParquetWriter:
+def _parquet_writer(path: Path, schema: pa.Schema, effort: int) -> pq.ParquetWriter:
     texts = [f.name for f in schema if pa.types.is_string(f.type)]
     return pq.ParquetWriter(
         path,
         schema,
         compression="zstd",
-        compression_level=3,
+        compression_level=effort,
         use_dictionary=texts,
         write_statistics=False,
         write_page_checksum=True,
@@ -91,18 +93,23 @@ def _parquet_writer(path: Path, schema: pa.Schema) -> pq.ParquetWriter:
 
 
 @contextmanager
-def writing(path: AnyPath, kind: ArtifactKind) -> Iterator[ArtifactWriter]:
-    """Stream tables into the artifact ``path``; nothing appears there unless the block ends without an error."""
+def writing(path: AnyPath, kind: ArtifactKind, about: Mapping[str, Any] | None = None) -> Iterator[ArtifactWriter]:
+    """Stream tables into the artifact ``path``; nothing appears there unless the block ends without an error.
+
+    ``about`` is kept in the footer, as JSON.
+    """
     with atomic_path(path) as partial:
-        writer = ArtifactWriter(partial, kind)
+        writer = ArtifactWriter(partial, kind, about)
         yield writer
         writer.close()
         seal(partial)
 
 
-def write(path: AnyPath, kind: ArtifactKind, table: pa.Table | pd.DataFrame) -> None:
-    """Write ``table`` as an artifact of the given kind."""
-    with writing(path, kind) as writer:
+def write(
+    path: AnyPath, kind: ArtifactKind, table: pa.Table | pd.DataFrame, about: Mapping[str, Any] | None = None
+) -> None:
+    """Write ``table`` as an artifact of the given kind; ``about`` as for `writing`."""
+    with writing(path, kind, about) as writer:
         writer.append(table_of(table))
 
 
@@ -133,6 +140,13 @@ def open_artifact(path: AnyPath, kind: ArtifactKind) -> pq.ParquetFile:
             f"the kind of this artifact is {stored}, not {name}", file=path, fix="give the path of the right artifact"
         )
     return file
+
+
+def read_about(path: AnyPath, kind: ArtifactKind) -> dict[str, Any]:
+    """What the footer of an artifact says about it."""
+    with open_artifact(path, kind) as file:
+        about: dict[str, Any] = json.loads(file.metadata.metadata.get(_ABOUT, b"{}"))
+    return about
 
 
 def read(path: AnyPath, kind: ArtifactKind, columns: Sequence[str] | None = None) -> pa.Table:

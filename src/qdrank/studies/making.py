@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from qdrank.evaluation.deciding import decide
-from qdrank.evaluation.values import observations_table, observe, with_sources
+from qdrank.evaluation.values import load_observations, observations_table
 from qdrank.figures.style import add_to_title, save_figure
 from qdrank.figures.tables import write_table, write_tables
 from qdrank.figures.verdicts import FOLDED, readable
@@ -135,13 +135,15 @@ def gather_observations(
     gathers what decides them; ``world`` names a simulated data set, ``shown`` is as in `Shown`.
     """
     declaration = loaded(claims)(budget)
-    observations = observe(declaration, *made(make, files, Shown(dataset, **shown)))
+    source: dict[str, str] = {}
     for topics in files["sources"]:
         table = read(topics, "topics")
         source = dict(zip(table.column("query_id").to_pylist(), table.column("source").to_pylist(), strict=True))
-        observations = with_sources(observations, source)
-    write(out["observations"], "observations", observations_table(observations))
-    table = decide(declaration, {dataset: observations}, dataset=dataset, world=world)
+    values, own = made(make, files, Shown(dataset, **shown))
+    observations = observations_table(own, values, declaration, source)
+    write(out["observations"], "observations", observations)
+    decided = {dataset: load_observations(observations, declaration)}
+    table = decide(declaration, decided, dataset=dataset, world=world)
     forms = {form: path for form, path in out.items() if form != "observations"}
     title = f"{shown['title']}: claims of {declaration.paper}"
     write_table(readable(table), forms, title=title, folded=[*FOLDED, "data set", "paper"])

@@ -126,7 +126,7 @@ class Method(Look):
 
 #: Rankings that every method starts from or must beat; they belong to no study.
 FIRST_STAGE_METHODS = tuple(
-    Method(name, label, PURPLE, marker) for (name, label), marker in zip(FIRST_STAGES.items(), "*phX", strict=True)
+    Method(name, label, PURPLE, marker) for (name, label), marker in zip(FIRST_STAGES.items(), "*phXD", strict=True)
 )
 
 

@@ -251,7 +251,7 @@ class WorkflowRun:
         quick = [
             name
             for name, method in CLASSIC.items()
-            if not (method.query_vectors or method.refitted or method.aggregates)
+            if not (method.query_vectors or method.learner == "lambdamart" or method.aggregates)
         ]
         return quick if self.shards == 1 else []
 
@@ -268,10 +268,6 @@ class WorkflowRun:
         """Threads of a job that grows boosted trees; on few rows more than one gain nothing."""
         given = self.settings.training.tree_threads
         return given or (1 if self.is_small(wildcards.dataset) else _TREE_THREADS)
-
-    def refits_of(self, wildcards: Any) -> int:
-        """How often the method of a job is fitted."""
-        return self.settings.refits if self.refitted([wildcards.method]) else 1
 
     def learner_threads(self, wildcards: Any) -> int:
         """Threads of the classic method of a job: only boosted trees use more than one."""
@@ -346,11 +342,9 @@ class WorkflowRun:
 
     @cached_property
     def _refitted(self) -> set[str]:
-        """Methods that are fitted several times."""
+        """Methods that are fitted several times: those of a study that draw at random, all of which its claims name."""
         of_studies = (method for study in ALL_STUDIES for method in study.methods)
-        draw = {method.name for method in of_studies if method.refitted}
-        classic = {name for name, method in CLASSIC.items() if method.refitted}
-        return draw | classic if self.settings.refits > 1 else set()
+        return {method.name for method in of_studies if method.refitted and self.settings.refits > 1}
 
     def refitted(self, methods: Iterable[str]) -> list[str]:
         """Those of the methods that are fitted several times."""
@@ -377,8 +371,7 @@ class WorkflowRun:
 
     def neighbours_used(self) -> list[float]:
         """The largest share and the largest number of neighbours that a study of this run uses."""
-        studies = (study for study in ALL_STUDIES if self.datasets_of(study))
-        return largest_used(k for study in studies for k in study.neighbours(self.section(study)))
+        return largest_used(k for study in self.decided_studies for k in study.neighbours(self.section(study)))
 
     def claim_members(self, study: Study) -> dict[str, list[str]]:
         """Data sets whose claims are decided together, by name: the seeds of one simulated set; all others are alone."""
@@ -408,6 +401,11 @@ class WorkflowRun:
     def decided(self) -> list[tuple[str, str]]:
         """Data set and short name of the study of all observations that decide claims."""
         return [(name, study.short) for study in ALL_STUDIES for name in self.datasets_of(study)]
+
+    @cached_property
+    def decided_studies(self) -> list[Study]:
+        """Studies whose claims are decided."""
+        return [study for study in ALL_STUDIES if self.datasets_of(study)]
 
     # ---- measures ----
 

@@ -9,7 +9,7 @@ from pydantic import Field
 from qdrank.sections import PositiveFloat, PositiveInt, StudySection, key
 
 TreeGrid = dict[Literal["leaves", "min_leaf", "learning_rate"], list[PositiveInt | PositiveFloat]]
-_TREES: TreeGrid = {"leaves": [7, 15, 31], "min_leaf": [20, 100], "learning_rate": [0.05, 0.1]}
+_TREES: TreeGrid = {"leaves": [7, 15], "min_leaf": [20], "learning_rate": [0.1]}
 
 
 class Geng(StudySection):
@@ -38,8 +38,7 @@ class Geng(StudySection):
     lambdas: list[PositiveFloat] = key([0.1, 0.01, 0.001], "Lambdas to choose from, for local models.", min_length=1)
     trees: TreeGrid | None = key(
         _TREES,
-        "LambdaMART: values to choose from, as many combinations as local models have. null leaves it out, which "
-        "saves most of the time on large sets.",
+        "LambdaMART: values to choose from. null leaves it out, which saves most of the time on large sets.",
     )
     controls: list[Literal["equal", "random"]] = key(
         ["equal", "random"],

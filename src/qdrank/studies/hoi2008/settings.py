@@ -28,7 +28,7 @@ class Hoi(StudySection):
     }
 
     gammas: list[Gamma] = key(
-        [0, 0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 5],
+        [0, 0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 20, 50],
         "Weights of the query's own documents, among which validation decides; also those of Figure 3.",
         min_length=1,
     )

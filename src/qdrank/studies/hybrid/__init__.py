@@ -67,7 +67,7 @@ STUDY = Study(
             {"hybrid-methods-figure": "weights per query against fixed weights"},
             _VALUES,
             said="The primary comparison: the method that validation chose against tuned fixed weights.",
-            claims=("gain", "control", "papers", "rrf", "each*", "*trees*", "query columns", "evidence*"),
+            claims=("gain", "control", "papers", "rrf", "each*", "*trees*", "query columns", "evidence*", "*split*"),
             caption="Every method on the test queries: mean NDCG@10, and the difference from fixed weights tuned on "
             "the same judged queries, with its interval. A control is the same method, tuned in the same way, without "
             "what it knows of the query: random judged queries for near ones, the predictors or margins of another "

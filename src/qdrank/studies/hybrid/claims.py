@@ -26,6 +26,7 @@ from qdrank.studies.hybrid.methods import (
     PAPERS,
     PER_QUERY,
     RRF,
+    SPLIT,
     TREES,
     TREES_QUERIES,
 )
@@ -96,6 +97,12 @@ def _others(grid: str) -> Iterator[Claim]:
         budget="the chosen one is one of five; LambdaMART: leaves, early stopping",
         note="whether the gain is due to the query, or any richer fusion has it",
     )
+    split = partial(
+        _beats, purpose=CONTROL, family="two fixed weights", budget="settings of each part: those of the grid"
+    )
+    text = "two fixed weights, for queries for which a run finds fewer than ten documents and for the others,"
+    yield split("split - fixed", f"{text} beat one", (SPLIT, FIXED))
+    yield split("chosen - split", f"weights per query beat {text[:-1]}", (CHOSEN, SPLIT))
     same = partial(_explores, budget="the same settings")
     text, above = "predictors of the query help LambdaMART", "above LambdaMART with predictors of another query"
     yield same("query columns", text, (TREES_QUERIES, CONTROLS[TREES_QUERIES]), expected=above)

@@ -33,6 +33,7 @@ from qdrank.rankers.run_weights import (
     NeighbourWeights,
     PredictedWeights,
     RunWeights,
+    SplitWeights,
     training_curves,
 )
 from qdrank.rankers.served import ServedRuns
@@ -95,6 +96,10 @@ class Options(_Keys):
     def fixed(self, run: FoldRun) -> list[FixedWeights]:
         """Tuned fixed weights in each norm."""
         return [FixedWeights(norm=norm, measure=MEASURE, seed=run.seed) for norm in self.norms]
+
+    def split(self, run: FoldRun) -> list[SplitWeights]:
+        """One weight for queries for which a run finds little, and one for the others."""
+        return [SplitWeights(**_shared(run))]
 
     def neighbours(self, run: FoldRun, *, random: bool = False) -> list[NeighbourWeights]:
         """Weights of the most similar judged queries, or of random ones."""

@@ -9,6 +9,7 @@ from qdrank.figures.palette import BLACK, BLUE, GREEN, GREY, MARKERS, ORANGE, PU
 from qdrank.studies.study import Method
 
 FIXED, RRF, BEST, CHOSEN = "hybrid-fixed", "hybrid-rrf", "hybrid-best-run", "hybrid-chosen"
+SPLIT = "hybrid-split"
 TREES, TREES_QUERIES, EVIDENCE = "hybrid-lambdamart", "hybrid-lambdamart-queries", "hybrid-evidence"
 SSER = "hybrid-sser"
 PREDICTED_TREES, SELECT, TRANSFORM = "hybrid-trees", "hybrid-selectranker", "hybrid-transform"
@@ -38,6 +39,7 @@ METHODS = (
     Method("hybrid-combsum", "CombSUM", GREY, MARKERS[2], tries=_of("fused", method="combsum")),
     Method("hybrid-combmnz", "CombMNZ", GREY, MARKERS[3], tries=_of("fused", method="combmnz")),
     Method(FIXED, "tuned fixed weights", BLACK, MARKERS[0], tries=_of("fixed")),
+    Method(SPLIT, "two fixed weights, by the length of the lists", BLACK, MARKERS[1], tries=_of("split")),
     Method("hybrid-neighbours", "weights of the nearest judged queries", BLUE, MARKERS[0], tries=_of("neighbours")),
     Method("hybrid-ridge", "weights by predictors, ridge", SKY, MARKERS[1], sees=PREDICTED, tries=_of("ridge")),
     Method(

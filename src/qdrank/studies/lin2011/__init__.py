@@ -230,7 +230,7 @@ STUDY = Study(
         "level, and the verdict. Values are means over the runs of K-means. docs/verdicts.md explains the scheme.",
     ),
     claims=f"{_ROOM}.claims:declare",
-    main="lin-transform - lin-ranksvm",
+    main="lin-transform = lin-ranksvm",
     rankers={"clusters": f"{_ROOM}.ranker:ClusterRanker"},
     budget=("lin.ms", "lin.lambdas", "lin.ts", "lin.ks"),
 )

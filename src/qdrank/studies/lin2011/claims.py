@@ -49,6 +49,10 @@ def _methods(budget: str) -> Iterator[Claim]:
     for method in AGGREGATING:
         compares = (method, RANKSVM)
         yield _beats(f"{method} - {RANKSVM}", f"{label(method)} beats RankSVM", compares, note=none, **single)
+    alike = partial(_map, kind="equivalence", family="methods as good as RankSVM", budget=budget)
+    for method in AGGREGATING:
+        text = f"{label(method)} and RankSVM do not differ"
+        yield alike(f"{method} = {RANKSVM}", text, (method, RANKSVM), expected="no significant difference")
     not_better = partial(_map, expected="difference not above 0", kind="no superiority", **single)
     yield not_better(f"{NAIVE} - {RANKSVM}", "Naive does not beat RankSVM", (NAIVE, RANKSVM))
     against_naive = partial(_beats, family="aggregation against Naive", budget=budget)
