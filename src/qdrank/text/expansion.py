@@ -117,14 +117,23 @@ class PastQueries:
     words : csr_array (n_past, n_terms), counts of their terms
     judgments : csr_array (n_past, n_documents), grades above 0 of their relevant documents
     vectors : (n_past, n_dimensions) by an encoder; None where there is none
+    source : (n_past,) number of the source of each; None where each is one of its own
     """
 
     words: Counts
     judgments: sparse.csr_array
     vectors: FloatArray | None = None
+    source: IntArray | None = None
 
     def __len__(self) -> int:
         return int(self.words.shape[0])
+
+    @cached_property
+    def related(self) -> sparse.csr_array:
+        """(n_past, n_past), 1 where two past queries have one source, and on the diagonal."""
+        source = np.arange(len(self)) if self.source is None else self.source
+        member = sparse.csr_array((np.ones(len(self), dtype=np.int32), (np.arange(len(self)), source)))
+        return sparse.csr_array(member @ member.T)
 
     @cached_property
     def answered(self) -> sparse.csr_array:
@@ -142,7 +151,11 @@ def judged_queries(collection: Collection, index: Index) -> PastQueries:
     pairs = qrels.query[relevant], qrels.document[relevant]
     shape = len(collection.queries), len(index.doc_id)
     words = analyse_queries(index, [query.text for query in collection.queries]).counts
-    return PastQueries(words, sparse.csr_array((qrels.grade[relevant], pairs), shape=shape))
+    known = [query.query_id if query.source is None else query.source for query in collection.queries]
+    source = (
+        None if all(query.source is None for query in collection.queries) else np.unique(known, return_inverse=True)[1]
+    )
+    return PastQueries(words, sparse.csr_array((qrels.grade[relevant], pairs), shape=shape), source=source)
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,7 +165,7 @@ class AskedQueries:
     Attributes
     ----------
     words : csr_array (n_asked, n_terms), counts of their terms
-    hidden : csr_array (n_asked, n_past), 1 where a query must not see a past query: itself, or a near-duplicate
+    hidden : csr_array (n_asked, n_past), 1 where a query must not see a past query: itself, its source, a near-duplicate
     vectors : (n_asked, n_dimensions) by an encoder; None where there is none
     """
 

@@ -1,5 +1,7 @@
 """Retrievers against oracles, settings chosen on past queries without themselves, and the columns that learners rank by."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,7 +9,6 @@ from hypothesis import strategies as st
 from scipy import sparse
 from tests.text.test_judged_text import made
 
-from qdrank.errors import InputError
 from qdrank.measures.compute import measure
 from qdrank.rankers.one_model import LinearRanker, TreeRanker
 from qdrank.studies.beyond.choosing import (
@@ -132,6 +133,18 @@ def test_words_of_queries_that_no_document_has_are_known(world):
     assert not Lexical(copies=1).scores(known, known.past_asked).any(), "but not for the query itself"
 
 
+def test_where_folds_keep_sources_together_a_past_query_is_asked_without_its_source():
+    collection = made()
+    names = [query.query_id for query in collection.queries]
+    source = {name: str(place // 2) for place, name in enumerate(names)}
+    queries = [replace(query, source=source[query.query_id]) for query in collection.queries]
+    known = searchable(replace(collection, queries=queries), TextSettings()).known(np.arange(1, len(names)))
+    expected = np.equal.outer(*2 * [np.arange(1, len(names)) // 2])
+    np.testing.assert_array_equal(known.past_asked.hidden.toarray(), expected)
+    alone = searchable(collection, TextSettings()).known(np.arange(1, len(names)))
+    np.testing.assert_array_equal(alone.past_asked.hidden.toarray(), np.eye(len(names) - 1))
+
+
 @pytest.fixture
 def data():
     rng = np.random.default_rng(2)
@@ -245,6 +258,19 @@ def test_a_past_query_is_scored_as_if_it_had_no_judgments(known, retriever):
         np.testing.assert_allclose(together[query], one[0], rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.parametrize("retriever", JUDGED, ids=str)
+def test_a_past_query_sees_none_of_its_source(known, retriever):
+    source = np.arange(N_PAST) % 3
+    of_sources = replace(known, past=replace(known.past, source=source), _made={})
+    together = retriever.scores(of_sources, of_sources.past_asked)
+    for query in range(N_PAST):
+        judgments = known.past.judgments.toarray() * (source != source[query])[:, None]
+        blank = known.with_judgments(sparse.csr_array(judgments))
+        itself = replace(plain(known.past.words[[query]]), hidden=of_sources.past.related[[query]])
+        one = retriever.scores(blank, itself)
+        np.testing.assert_allclose(together[query], one[0], rtol=1e-9, atol=1e-12)
+
+
 @pytest.mark.parametrize("retriever", [Lexical(copies=3), Lexical(BM25(b=0.9), RM3, copies=1)], ids=str)
 def test_several_hidden_queries_are_as_if_they_had_never_been(known, retriever):
     hidden = sparse.csr_array(np.eye(3, N_PAST, dtype=np.int32) + np.eye(3, N_PAST, 4, dtype=np.int32))
@@ -317,9 +343,13 @@ def test_ridge_is_that_of_scikit_learn(known):
         others = np.arange(N_PAST) != query
         oracle.fit(kernel[others][:, others], grades[others])
         np.testing.assert_allclose(left_out[query], oracle.predict(kernel[[query]][:, others])[0], atol=1e-10)
-    twice = AskedQueries(words, sparse.csr_array(np.ones((4, N_PAST), dtype=np.int32)))
-    with pytest.raises(InputError, match="one past query at a time"):
-        JudgmentRidge().scores(known, twice)
+    hidden = sparse.csr_array((np.arange(N_PAST) % 3 == np.arange(4)[:, None] % 3).astype(np.int32))
+    found = JudgmentRidge(0.7).scores(known, AskedQueries(words, hidden))
+    near = similarities("words", known, plain(words))
+    for query in range(4):
+        others = np.arange(N_PAST) % 3 != query % 3
+        oracle.fit(kernel[others][:, others], grades[others])
+        np.testing.assert_allclose(found[query], oracle.predict(near[[query]][:, others])[0], atol=1e-10)
 
 
 def test_latent_cosines_are_those_of_a_truncated_decomposition(known):

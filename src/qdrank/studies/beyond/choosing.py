@@ -1,7 +1,7 @@
 """Retrieval from a whole collection with settings chosen on past queries, each asked as if it had not been judged.
 
-Past queries are all that may be learned from. A sample of them is asked again, each hidden from itself
-(`qdrank.text.expansion`), and what ranks their relevant documents best is chosen. So no judged query has to be set
+Past queries are all that may be learned from. A sample of them is asked again, each hidden from itself and, where folds
+keep sources together, from those of its source; what ranks their relevant documents best is chosen. So no judged query has to be set
 aside for validation, and small sets have more queries to choose on.
 """
 
@@ -42,6 +42,7 @@ class Searchable:
     words : csr_array (n_queries, n_terms)
     judgments : csr_array (n_queries, n_documents), grades above 0
     vectors, documents : (n_queries, n_dimensions), (n_documents, n_dimensions) by an encoder; None where there is none
+    source : (n_queries,) number of the source of each query; None where folds do not keep sources together
     """
 
     text: FieldIndex
@@ -49,10 +50,12 @@ class Searchable:
     judgments: sparse.csr_array
     vectors: FloatArray | None = None
     documents: FloatArray | None = None
+    source: IntArray | None = None
 
     def known(self, past: IntArray) -> Known:
         """The text, with the queries of these numbers as past queries."""
-        queries = PastQueries(self.words[past], self.judgments[past], self._vectors(past))
+        source = None if self.source is None else self.source[past]
+        queries = PastQueries(self.words[past], self.judgments[past], self._vectors(past), source)
         return Known(self.text, queries, self.documents)
 
     def asked(self, rows: IntArray, n_past: int) -> AskedQueries:
@@ -68,7 +71,7 @@ def searchable(collection: Collection, settings: TextSettings, encoded: TextVect
     texts = [query.text for query in collection.queries]
     index = with_words(build_index(collection.documents, settings.analyser), texts)
     judged = judged_queries(collection, index)
-    made = Searchable(index.field(settings.searched), judged.words, judged.judgments)
+    made = Searchable(index.field(settings.searched), judged.words, judged.judgments, source=judged.source)
     if encoded is None:
         return made
     rows = np.unique(collection.qrels.query)
@@ -111,7 +114,7 @@ class Chooser:
 
     Attributes
     ----------
-    asked, queries : the sample of past queries, each hidden from itself, and their judgments
+    asked, queries : the sample of past queries as `Known.past_asked` asks them, and their judgments
     tried : by method, the settings and their values, in the order tried
     """
 

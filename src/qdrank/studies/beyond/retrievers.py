@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from qdrank.errors import InputError
 from qdrank.layout import FloatArray
 from qdrank.queries.profiles import Similarity
 from qdrank.rankers.base import other_queries
@@ -68,9 +67,8 @@ class Known:
 
     @cached_property
     def past_asked(self) -> AskedQueries:
-        """The past queries as they are asked themselves, each hidden from itself."""
-        itself = sparse.eye_array(len(self.past), dtype=np.int32, format="csr")
-        return AskedQueries(self.past.words, itself, self.past.vectors)
+        """The past queries as they are asked themselves, each without those of its source, itself among them."""
+        return AskedQueries(self.past.words, self.past.related, self.past.vectors)
 
     def with_judgments(self, judgments: sparse.csr_array) -> Known:
         """The same text and past queries with other judgments; what depends on the text alone is kept."""
@@ -153,8 +151,8 @@ class NearestQueries:
 class JudgmentRidge:
     """Ridge regression from the words of a query to the grades of all documents: k(q) (K + lam I)^-1 G.
 
-    K holds the cosines of the words of past queries and G their grades. A past query is scored without itself by the
-    closed form for leaving one out.
+    K holds the cosines of the words of past queries and G their grades. Without the past queries S that are hidden, rows h
+    of K (K + lam I)^-1 lose h_S (A_SS)^-1 A_S, where A is (K + lam I)^-1: the inverse of a part of a matrix.
     """
 
     lam: float = 1.0
@@ -165,16 +163,14 @@ class JudgmentRidge:
 
         kernel = similarities("words", known, known.past_asked)
         kernel[np.diag_indices_from(kernel)] += self.lam
-        hat = cho_solve(cho_factor(kernel, lower=True), similarities("words", known, asked).T).T
-        query, hidden = asked.hidden.nonzero()
-        if len(np.unique(query)) < len(query):
-            raise InputError(
-                "ridge can leave out one past query at a time", fix="hide no more than one from each query"
-            )
-        alone = np.zeros(len(asked))
-        alone[query] = hat[query, hidden]
-        hat[query, hidden] = 0.0
-        return np.asarray((known.past.judgments.T @ (hat / (1 - alone)[:, None]).T).T)
+        factor = cho_factor(kernel, lower=True)
+        hat = cho_solve(factor, similarities("words", known, asked).T).T
+        for query in np.flatnonzero(np.diff(asked.hidden.indptr)):
+            hidden = asked.hidden.indices[slice(*asked.hidden.indptr[query : query + 2])]
+            rows = cho_solve(factor, np.eye(len(kernel))[:, hidden]).T
+            hat[query] -= np.linalg.solve(rows[:, hidden].T, hat[query, hidden]) @ rows
+            hat[query, hidden] = 0.0
+        return np.asarray((known.past.judgments.T @ hat.T).T)
 
 
 @dataclass(frozen=True)
