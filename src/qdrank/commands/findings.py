@@ -15,7 +15,7 @@ from qdrank.store.atomic import write_text
 if TYPE_CHECKING:
     import pyarrow as pa
 
-BEGIN, END = "<!-- written by `qdrank findings`; do not edit -->\n", "<!-- end of what it writes -->\n"
+BEGIN, END = "<!-- `qdrank findings` writes from here -->\n", "<!-- to here -->\n"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
