@@ -133,9 +133,9 @@ def test_what_only_shows_results_loads_no_compiler() -> None:
     assert loaded(sorted(modules), ["numba", "lightgbm"]) == ""
 
 
-#: Padded NumPy takes 5 times as long for `matrix_kernels`, 20 for `evidence`, and for CPS up to 4 (likelihood) and 13
+#: Padded NumPy takes 5 times as long for `matrix_kernels`, 20 for `evidence_kernels`, and for CPS up to 4 (likelihood) and 13
 #: (rankings) with lists of 120. `oracle_kernels` was not timed.
-COMPILED = {"measures/matrix_kernels", "rankers/evidence", "studies/hybrid/oracle_kernels"}
+COMPILED = {"measures/matrix_kernels", "rankers/evidence_kernels", "studies/hybrid/oracle_kernels"}
 
 
 def test_only_learners_and_named_loops_are_compiled(project: Path) -> None:

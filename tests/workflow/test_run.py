@@ -27,11 +27,14 @@ def test_the_manifest_lists_what_is_there(finished: Project) -> None:
 
 
 def test_all_files_that_a_run_keeps_are_known_beforehand(finished: Project) -> None:
-    """In a storage the manifest job sees only what it is given; tables and figures of no study are given by their targets."""
+    """In a storage the manifest job sees only what it is given; findings, and tables and figures of no study, are given by targets."""
     settings = resolve(yaml.safe_load((finished.folder / "tests/configs/tiny.yaml").read_text()))
     known = set(Files(WorkflowRun(settings, plan(settings), config_files=[], shards=2)).everything())
     kept = {f"results/{name}" for name in result_digests(finished.folder / "results")}
-    others = r"results/tiny(-runs)?/((tables|figures)/(data-summary|difficulty|learners|methods|single-features)\S*|map.parquet)"
+    of_data = (
+        r"tiny(-runs)?/((tables|figures)/(data-summary|difficulty|learners|methods|single-features)\S*|map.parquet)"
+    )
+    others = rf"results/({of_data}|findings/\w+.parquet)"
     unknown = [name for name in sorted(kept - known) if not re.fullmatch(others, name)]
     assert unknown == sorted([*CLAIMS, "results/overview.html"])
 

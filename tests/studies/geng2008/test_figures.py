@@ -7,7 +7,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from qdrank.evaluation.intervals import bootstrap_interval, column_intervals
+from qdrank.evaluation.intervals import column_intervals
 from qdrank.figures.style import save_figure
 from qdrank.store import read, table_of, write
 from qdrank.store.tables import list_column
@@ -184,9 +184,11 @@ def test_a_curve_puts_folds_together():
 
 
 def test_many_intervals_agree_with_the_single_one():
+    from scipy.stats import bootstrap
+
     values = np.random.default_rng(6).random((80, 3))
     low, high = column_intervals(values, level=0.95, resamples=4000, seed=1)
-    one = bootstrap_interval(values[:, 1], seed=2, resamples=4000, method="percentile")
+    one = bootstrap((values[:, 1],), np.mean, n_resamples=4000, method="percentile", rng=2).confidence_interval
     assert low[1] == pytest.approx(one.low, abs=0.005)
     assert high[1] == pytest.approx(one.high, abs=0.005)
 

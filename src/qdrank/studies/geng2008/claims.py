@@ -50,7 +50,7 @@ def budget_text(options: Mapping[str, Any]) -> str:
     trees = "; the number of LambdaMART's trees is chosen on validation too" if "LambdaMART" in settings else ""
     if len(set(settings.values())) == 1:
         return f"every method chooses among {settings['local models']} settings{trees}"
-    return "; ".join(f"{kind} choose among {n} settings" for kind, n in settings.items()) + trees
+    return "settings to choose from: " + ", ".join(f"{n} for {kind}" for kind, n in settings.items()) + trees
 
 
 def _differ(form: Any, a: str, b: str, text: str, **more: Any) -> Claim:
