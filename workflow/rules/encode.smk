@@ -12,10 +12,10 @@ rule encode_texts:
         encoder=files.encoder,
     output:
         temp("results/{dataset}/vectors/{scatteritem}.parquet"),
-    # For runs that share vectors: `snakemake --cache`, with SNAKEMAKE_OUTPUT_CACHE.
-    cache: "omit-software"
     wildcard_constraints:
         dataset=names_pattern(run.encoded),
+    # For runs that share vectors: `snakemake --cache`, with SNAKEMAKE_OUTPUT_CACHE.
+    cache: "omit-software"
     # Whatever is encoded waits for it.
     priority: 12
     resources:
