@@ -14,8 +14,6 @@ rule encode_texts:
         temp("results/{dataset}/vectors/{scatteritem}.parquet"),
     wildcard_constraints:
         dataset=names_pattern(run.encoded),
-    # For runs that share vectors: `snakemake --cache`, with SNAKEMAKE_OUTPUT_CACHE.
-    cache: "omit-software"
     # Whatever is encoded waits for it.
     priority: 12
     resources:
