@@ -6,12 +6,13 @@ import importlib.util
 from types import ModuleType
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from scipy.linalg import fractional_matrix_power
 from scipy.stats import t
 from tests.conftest import PROJECT
 
-from qdrank.evaluation.deciding import QUERIES, SOURCES, decide
+from qdrank.evaluation.deciding import QUERIES, SOURCES, averages, decide, stamped
 from qdrank.evaluation.declared import HOLDS, UNCLEAR, Claim, Declaration
 from qdrank.evaluation.estimates import over_queries, over_refits, over_sources
 from qdrank.evaluation.intervals import studentised_interval
@@ -117,6 +118,21 @@ def test_queries_of_one_source_do_not_count_as_many():
     assert (by_query["analysis"], by_query["n"], by_query["verdict"]) == (QUERIES, 1200, HOLDS)
     assert (by_source["analysis"], by_source["n"], by_source["verdict"]) == (SOURCES, 60, UNCLEAR)
     assert by_source["note"] == "by source: 1,200 queries of 60 sources"
+    assert by_source["high"] - by_source["low"] > 4 * (by_query["high"] - by_query["low"])
+
+
+def average(*, by_source):
+    """The row of the average over four such sets."""
+    sets = {name: row([20] * 60, by_source=by_source)[1] for name in "abcd"}
+    tables = [stamped(decide(DECLARATION, {name: of}, dataset=name), queries_of=name) for name, of in sets.items()]
+    (found,) = averages(pa.concat_tables(tables)).to_pylist()
+    return found
+
+
+def test_an_average_has_sets_by_source_with_the_error_of_their_sources():
+    by_query, by_source = average(by_source=False), average(by_source=True)
+    assert by_source["n"] == 4
+    assert by_source["note"].endswith("sets: a, b, c, d")
     assert by_source["high"] - by_source["low"] > 4 * (by_query["high"] - by_query["low"])
 
 

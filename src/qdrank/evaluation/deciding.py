@@ -40,9 +40,12 @@ from qdrank.store.schemas import SHAPES
 
 QUERIES, SEEDS, THESE_WORLDS, VALUES = "queries", "seeds", "queries, in these worlds only", "values"
 SOURCES = "sources of queries"
+#: Units of one set of public data.
+UNITS = (QUERIES, SOURCES)
 SETS, AVERAGE = "sets", "average"
 """Units of analysis; of averages over data sets, which stand where others have the name of a data set."""
 
+_BY_SOURCE = "by source: "
 _DECLARED = ("text", "expected", "kind", "margin", "limit", "unit", "family", "purpose", "measure", "budget")
 """What a row has of its claim, under the same names."""
 
@@ -137,7 +140,7 @@ def _in_parts(contrasts: Mapping[str, Sequence[Values]], analysis: str) -> str:
     """Queries of the sources; effects of the single seeds, for a claim with one contrast."""
     seeds = next(iter(contrasts.values()))
     if analysis == SOURCES:
-        return f"by source: {len(seeds[0].source):,} queries of {len(set(seeds[0].source)):,} sources"
+        return f"{_BY_SOURCE}{len(seeds[0].source):,} queries of {len(set(seeds[0].source)):,} sources"
     if len(contrasts) > 1 or len(seeds) == 1:
         return ""
     return "by seed: " + ", ".join(f"{over_refits(values.value).mean:+.4f}" for values in seeds)
@@ -277,7 +280,7 @@ def independent(rows: Iterable[Row]) -> list[Row]:
     """Of the ``rows`` of one claim those on public data, the first of each set of queries."""
     first: dict[str, Row] = {}
     for row in rows:
-        if row["analysis"] == QUERIES and row["estimates"]:
+        if row["analysis"] in UNITS and row["estimates"]:
             first.setdefault(row["queries_of"], row)
     return list(first.values())
 
@@ -313,7 +316,8 @@ def _row(rows: Sequence[Row], claim: Claim, contrasts: Mapping[str, Pooled], siz
     if isnan(one.low):
         one = replace(one, reason=f"in no set do {rules.differing} queries differ")
     sets = independent(rows)
-    note = ["sets: " + ", ".join(row["dataset"] for row in sets), *filter(None, [sets[0]["note"]])]
+    of_claim = sets[0]["note"].partition(_BY_SOURCE)[0].removesuffix("; ")
+    note = ["sets: " + ", ".join(row["dataset"] for row in sets), *filter(None, [of_claim])]
     if len(contrasts) == 1 and not isnan(one.low):
         low, high = next(iter(contrasts.values())).new_set(rules.alpha)
         note.insert(0, f"a new set: {low:+.4f} to {high:+.4f} ({100 * (1 - rules.alpha):g} %)")

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 
-from qdrank.evaluation.deciding import SETS, independent, pooled_contrasts
+from qdrank.evaluation.deciding import QUERIES, SETS, SOURCES, independent, pooled_contrasts
 from qdrank.evaluation.declared import Rules
 from qdrank.figures.palette import BLUE, GREY, VERMILION, Look
 from qdrank.figures.pictures import forest, height_of, label_rows, legend
@@ -37,7 +37,8 @@ def forest_of_sets(verdicts: pa.Table, study: str, claim: str, titles: Mapping[s
     low, high = next(iter(pooled_contrasts(rows, Rules()).values())).new_set(average["level"])
     axes.hlines(-len(sets), low, high, color=VERMILION, linestyle=":", label="a new set")
     axes.axvline(average["margin"], color=GREY, linestyle="--", linewidth=0.8, label=f"margin {average['margin']:g}")
-    names = [f"{titles.get(row['dataset'], row['dataset'])}, {row['n']:,} queries" for row in sets]
+    units = {QUERIES: "queries", SOURCES: "sources"}
+    names = [f"{titles.get(row['dataset'], row['dataset'])}, {row['n']:,} {units[row['analysis']]}" for row in sets]
     label_rows(axes, [*names, f"average of {len(sets)} sets"])
     level = f"intervals at {100 * (1 - average['level']):.4g} %"
     label_axes(axes, f"effect ({average['unit']}), {level}{_unguarded(drawn)}", "")

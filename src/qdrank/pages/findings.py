@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from qdrank.evaluation.deciding import QUERIES, SETS, stamped, verdicts_table, with_averages
+from qdrank.evaluation.deciding import SETS, UNITS, stamped, verdicts_table, with_averages
 from qdrank.evaluation.declared import FAILS, FINDING, HOLDS, UNCLEAR, VERDICTS
 from qdrank.evaluation.findings import decided_again, write_findings
 from qdrank.figures.tables import p_value, write_table
@@ -36,7 +36,7 @@ def number(value: float | None, *, signed: bool = False) -> str:
 def deciding(rows: Sequence[Row]) -> list[Row]:
     """Of the findings those that decide: single public sets only where their claim has no average."""
     averaged = {(row["study"], row["claim"]) for row in rows if row["analysis"] == SETS}
-    single = [row["analysis"] == QUERIES and (row["study"], row["claim"]) in averaged for row in rows]
+    single = [row["analysis"] in UNITS and (row["study"], row["claim"]) in averaged for row in rows]
     return [row for row, below in zip(rows, single, strict=True) if row["purpose"] == FINDING and not below]
 
 
@@ -88,7 +88,7 @@ def _place(row: Row, names: Mapping[str, str]) -> str:
 
 def _below(average: Row, rows: Sequence[Row]) -> list[Row]:
     """Verdicts on single public sets, of the claim that an average is about."""
-    return [row for row in rows if row["analysis"] == QUERIES and row["claim"] == average["claim"]]
+    return [row for row in rows if row["analysis"] in UNITS and row["claim"] == average["claim"]]
 
 
 def detail(row: Row) -> dict[str, Any]:
