@@ -35,10 +35,16 @@ findings: $(READY) $(patsubst %,runs/%/resources/runs,$(filter hybrid hybrid-den
 	$(BIN)/qdrank findings
 
 # The runs that config/hybrid.yaml fuses.
+TREC_DL := first-BM25 first-BM25_RM3 BM25_deepct BM25_docT5q first-SPLADE_P_P_ENSEMBLE_DISTIL ANCE first-D_BERT_KD_TASB \
+  first-OPEN_AI_ADA2 first-REP_LLAMA
 runs/hybrid/resources/runs: $(READY)
 	for name in cranfield cisi scifact mq2007-agg mq2008-agg; do $(BIN)/qdrank retrieve $$name --output $@.part/$$name || exit 1; done
 	$(BIN)/qdrank retrieve nfcorpus --judgments beir --output $@.part/nfcorpus
 	$(BIN)/qdrank retrieve nfcorpus --judgments direct --output $@.part/nfcorpus-direct
+	mkdir -p $@.part/trec-dl/runs
+	cd $(QDRANK_MIRROR)/runs/trec-dl && for name in $(TREC_DL); do \
+	  cat 2019/$$name.run.xz 2020/$$name.run.xz > $(CURDIR)/$@.part/trec-dl/runs/$$name.run.xz || exit 1; done
+	cat $(QDRANK_MIRROR)/runs/trec-dl/20*/qrels.txt.xz > $@.part/trec-dl/qrels.txt.xz
 	mv $@.part $@
 
 # Those of config/hybrid-dense.yaml.

@@ -89,7 +89,8 @@ def collection_of(dataset: str, judgments: str | None = None) -> Collection:
         if entry.kind != "text":
             raise InputError(f"{dataset} is no text", found=f"kind {entry.kind}", fix="give a text collection")
         fetch_all(entry)
-        source = {"like": entry.name, "folder": download_folder(entry)}
+        rule = entry.sources.model_dump(exclude_none=True) if entry.sources else None
+        source = {"like": entry.name, "folder": download_folder(entry), "sources": rule}
     if judgments is not None:
         if source["like"] != "nfcorpus":
             raise InputError("only nfcorpus has several judgments", found=judgments, fix="leave --judgments out")
@@ -120,7 +121,7 @@ def _systems(entry: sources.Dataset, best: str) -> tuple[Iterable[Run], Qrels, d
 def _first_stages(
     args: argparse.Namespace,
 ) -> tuple[Iterable[Run], Qrels, dict[str, Mapping[str, str]]]:
-    """First stages of a text collection, its judgments, texts and, if it has one, its split."""
+    """First stages of a text collection, its judgments, texts and, if they are known, its split and the sources of its queries."""
     from qdrank.datasets.collections.model import judged_queries_of
     from qdrank.datasets.runs.dataset import SPLIT
     from qdrank.text.first_runs import judgments_of
@@ -130,6 +131,8 @@ def _first_stages(
     files: dict[str, Mapping[str, str]] = {"queries.txt": {one.query_id: " ".join(one.text.split()) for one in asked}}
     if all(one.split for one in asked):
         files["split.txt"] = {one.query_id: SPLIT[str(one.split)] for one in asked}
+    if all(one.source for one in asked):
+        files["sources.txt"] = {one.query_id: str(one.source) for one in asked}
     return runs_of(collection, args.method, args.depth, args.encoder), judgments_of(collection), files
 
 
