@@ -86,6 +86,7 @@ class Text(Section):
     tried_b: list[Annotated[float, Field(ge=0, le=1)]] = key([0.2, 0.4, 0.6, 0.8], "Values of b tried with them.")
     feedback: FeedbackSection = Field(default_factory=FeedbackSection, description="RM3 on tuned BM25.")
     candidates: PositiveInt = key(100, "Documents taken for each query, the best by BM25.")
+    searched: bool = key(True, "Whether studies also search the whole collection, beside ranking its candidates.")
     judged: bool = key(False, "Whether judged documents that BM25 does not find are candidates too; unjudged count 0.")
     relevant: Literal["all", "candidates"] = key(
         "all",

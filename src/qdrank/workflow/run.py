@@ -152,8 +152,9 @@ class WorkflowRun:
         return self.world(wildcards.dataset)
 
     def is_searched(self, name: str) -> bool:
-        """Whether documents can be retrieved from the text of a data set: raw text, or a simulated web."""
-        return self.planned.datasets[name].kind == "text" or name in self.simulated_webs
+        """Whether studies retrieve documents from the text of a data set: raw text, or a simulated web."""
+        known = self.planned.datasets[name].kind == "text" or name in self.simulated_webs
+        return known and self.settings.text.searched
 
     def searched(self, name: str) -> dict[str, Any]:
         """Text of a data set to search: how it is drawn, or the arguments of `qdrank.datasets.collections.forms.read_collection`."""
