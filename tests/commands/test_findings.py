@@ -7,7 +7,6 @@ import pytest
 import yaml
 
 from qdrank.cli import main
-from qdrank.commands.findings import BEGIN, END
 from qdrank.evaluation.findings import write_findings
 from qdrank.evaluation.values import observations_table
 from qdrank.project import PROJECT
@@ -15,6 +14,7 @@ from qdrank.store import write
 from qdrank.studies.geng2008.claims import declare
 from qdrank.studies.geng2008.methods import MEASURE
 
+BEGIN, END = "<!-- `qdrank findings` writes from here -->\n", "<!-- to here -->\n"
 BUDGET = {"lam": 0.01, "candidates": [5], "lambdas": [0.1], "trees": None, "global_lambdas": [0.1]}
 
 
@@ -133,7 +133,7 @@ def test_an_average_is_made_of_the_sets_of_all_runs(behind, tmp_path):
     readme = (tmp_path / "README.md").read_text(encoding="utf-8")
     assert readme.startswith(f"# Toy\n{BEGIN}| study |")
     assert "| [Geng 2008](docs/studies/geng2008.md) | KNN Online beats Single | +0.1000 [+0.0" in readme
-    assert "] at 95 % NDCG, 5 sets | holds |\n\n6 verdicts in " in readme
+    assert "] NDCG, 5 sets | holds |\n\n6 verdicts in " in readme
     assert readme.endswith(
         f"by chance: 6 families have intervals, those of a family miss at 5 % together, and nothing is corrected across families and data sets.\n{END}last\n"
     )
@@ -159,6 +159,23 @@ def test_pages_that_are_not_what_the_findings_say_fail_the_check(behind, tmp_pat
     page.write_text(page.read_text(encoding="utf-8").replace("+0.1", "+0.2"), encoding="utf-8")
     assert findings(page, "--check") == 1
     assert f"{page}: differs" in capsys.readouterr().err
+
+
+def test_the_places_of_a_study_are_filled_with_the_claims_that_fit(behind, tmp_path):
+    page = behind("config/toy.yaml")
+    (tmp_path / "docs" / "studies").mkdir()
+    of_study = tmp_path / "docs" / "studies" / "toy.md"
+    marks = [
+        BEGIN.replace("from", f"{study} from") for study in ("geng2008: knn-online*, curve*", "geng2008: x*", "lin")
+    ]
+    of_study.write_text("".join(f"{mark}old\n{END}" for mark in marks), encoding="utf-8")
+    assert findings(page, made(tmp_path / "toy", "one", "two", "three", "four", configuration="toy.yaml")) == 0
+    found, none, other = of_study.read_text(encoding="utf-8").split(END)[:3]
+    assert "| KNN Online beats Single | +0.1000 [+0.0" in found
+    assert "NDCG, 4 sets | yes |" in found
+    assert "KNN Offline-1" not in found
+    assert "KNN Online" not in none
+    assert other == f"{marks[2]}old\n"
 
 
 def test_a_readme_without_marks_is_refused(behind, tmp_path, capsys):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,10 @@ from qdrank.store.atomic import write_text
 if TYPE_CHECKING:
     import pyarrow as pa
 
-BEGIN, END = "<!-- `qdrank findings` writes from here -->\n", "<!-- to here -->\n"
+#: A place in a page: of a study, all of its claims or those of some patterns; without one, the main claim of every study.
+_PLACE = re.compile(
+    r"(<!-- `qdrank findings` writes (?:(\w+)(?:: (.+?))? )?from here -->\n).*?(<!-- to here -->\n)", re.DOTALL
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -25,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--check", action="store_true", help="write nothing; fail if a page is not what would be written"
     )
-    words = "folder with ledger.yaml; verdicts/STUDY.md is written there, and README.md beside it"
+    words = "folder with ledger.yaml; verdicts/STUDY.md and the marked places of studies/*.md are written there, and README.md beside it"
     parser.add_argument("--docs", type=Path, default=Path("docs"), help=words)
 
 
@@ -44,9 +48,7 @@ def run(args: argparse.Namespace) -> int:
     verdicts = with_averages(verdicts)
     judged = sorted(set(verdicts.column("study").to_pylist()))
     texts = {_page_of(name, args.docs): page(verdicts, name, studies[name]["title"]) for name in judged}
-    readme = args.docs.parent / "README.md"
-    if readme.is_file() and set(judged) == set(studies):
-        texts[readme] = in_readme(readme.read_text(encoding="utf-8"), summary(verdicts, studies))
+    texts |= dict(_filled(verdicts, studies, judged, args.docs))
     if args.check:
         return _compared(texts)
     for path, text in texts.items():
@@ -98,33 +100,46 @@ def _draw(verdicts: pa.Table, judged: Iterable[str], docs: Path) -> None:
 def summary(verdicts: pa.Table, studies: Mapping[str, Any]) -> str:
     """README's table: of each study the main claim and its average over independent sets; and how many verdicts may be wrong."""
     from qdrank.evaluation.deciding import SETS
-    from qdrank.figures.verdicts import expected_errors
+    from qdrank.figures.verdicts import averaged, expected_errors
     from qdrank.studies import STUDIES
 
     lines = ["| study | claim | average, interval, sets | verdict |", "| --- | --- | --- | --- |"]
     for name, study in studies.items():
         main = (name, STUDIES[name].main, SETS)
         rows = (row for row in verdicts.to_pylist() if (row["study"], row["claim"], row["analysis"]) == main)
-        lines += [f"| [{study['title']}](docs/studies/{name}.md) | {_averaged(next(rows, None))} |"]
+        row = next(rows, None)
+        said = (
+            f"{row['text']} | {averaged(row)} | {row['verdict']}"
+            if row
+            else "| too few independent sets for an average | "
+        )
+        lines += [f"| [{study['title']}](docs/studies/{name}.md) | {said} |"]
     return "\n".join([*lines, "", expected_errors(verdicts), ""])
 
 
-def _averaged(row: Mapping[str, Any] | None) -> str:
-    if row is None:
-        return "| too few independent sets for an average | "
-    ends = "" if row["low"] is None else f" [{row['low']:+.4f}, {row['high']:+.4f}] at {100 * (1 - row['level']):.4g} %"
-    return f"{row['text']} | {row['effect']:+.4f}{ends} {row['unit']}, {row['n']} sets | {row['verdict']}"
+def _filled(
+    verdicts: pa.Table, studies: Mapping[str, Any], judged: Collection[str], docs: Path
+) -> Iterator[tuple[Path, str]]:
+    """README and the pages of studies, with other tables in their places; those of studies without verdicts stay."""
+    from qdrank.figures.tables import markdown
+    from qdrank.figures.verdicts import claims_table
 
+    def table(place: re.Match[str]) -> str:
+        begin, study, patterns, end = place.groups()
+        if study is None:
+            return begin + summary(verdicts, studies) + end if {*judged} == {*studies} else place[0]
+        if study not in judged:
+            return place[0]
+        return begin + markdown(claims_table(verdicts, study, (patterns or "*").split(", "))) + end
 
-def in_readme(text: str, table: str) -> str:
-    """README with another table between its marks."""
-    before, begin, rest = text.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not (begin and end):
-        raise InputError(
-            "README.md has no place for the table of findings", fix=f"put it between {BEGIN}and {END}".strip()
-        )
-    return before + BEGIN + table + END + after
+    for path in (docs.parent / "README.md", *sorted((docs / "studies").glob("*.md"))):
+        if path.is_file():
+            text = path.read_text(encoding="utf-8")
+            if not _PLACE.search(text):
+                mark = "<!-- `qdrank findings` writes from here -->"
+                fix = f"put it between the lines {mark} and <!-- to here -->; of a study: writes STUDY from here"
+                raise InputError("no place for the table of findings", file=path, fix=fix)
+            yield path, _PLACE.sub(table, text)
 
 
 def _page_of(study: str, docs: Path) -> Path:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from qdrank.evaluation.deciding import THESE_WORLDS, VALUES
+from qdrank.evaluation.deciding import SETS, THESE_WORLDS, VALUES
 from qdrank.evaluation.declared import CHECK, CONTROL, FAILS, HOLDS, UNCLEAR, Rules
 
 PUBLIC, SIMULATED = "findings on public data", "findings on simulated worlds"
@@ -83,9 +84,7 @@ def _cell(section: str, one: Mapping[str, Any]) -> str:
     if section_of(one) != section:
         elsewhere = one["verdict"] == UNCLEAR and section == (SIMULATED if one["world"] else PUBLIC)
         return _SIGNS[UNCLEAR] if elsewhere else ""
-    text = _SIGNS[one["verdict"]]
-    if one["effect"] is not None:
-        text += f" {one['effect']:+.3f}"
+    text = _SIGNS[one["verdict"]] + _effect(one)
     if section == CANNOT_TELL and one["detectable"] is not None:
         text += f" (could find {one['detectable']:.3f})"
     elif section == CANNOT_TELL and one["analysis"] != VALUES:
@@ -149,3 +148,33 @@ def findings_table(verdicts: pa.Table, study: str) -> pa.Table:
     """The overview of one study; without rows where the run has no verdicts of it."""
     of_study = verdicts.filter(pc.equal(verdicts.column("study"), study))
     return verdicts_overview(of_study).drop_columns(["paper"])
+
+
+def claims_table(verdicts: pa.Table, study: str, patterns: Sequence[str]) -> pa.Table:
+    """Claims of a study, those whose names fit a pattern, controls last: the average over public sets, or each set, and worlds."""
+    rows = [one for one in verdicts.to_pylist() if one["study"] == study and one["purpose"] != CHECK]
+    wanted = [one for one in rows if any(fnmatchcase(one["claim"], pattern) for pattern in patterns)]
+    lines = []
+    for text in dict.fromkeys(one["text"] for one in sorted(wanted, key=lambda one: one["purpose"] == CONTROL)):
+        of = [one for one in wanted if one["text"] == text]
+        average = next((one for one in of if one["analysis"] == SETS), None)
+        listed = [
+            "; ".join(f"{one['dataset']} {_SIGNS[one['verdict']]}{_effect(one)}{star(one)}" for one in some)
+            for some in ([one for one in of if not one["world"]], [one for one in of if one["world"]])
+        ]
+        found = [averaged(average), _SIGNS[average["verdict"]]] if average else [listed[0], ""]
+        lines.append([text, *found, listed[1]])
+    names = ["claim", "average of public sets; each set where they are few", "holds", "simulated worlds"]
+    columns = {name: [line[place] for line in lines] for place, name in enumerate(names)}
+    return pa.table({name: pa.array(texts, pa.string()) for name, texts in columns.items() if any(texts)})
+
+
+def averaged(row: Mapping[str, Any]) -> str:
+    """An average over sets with its interval, its unit and the number of sets."""
+    ends = "" if row["low"] is None else f" [{row['low']:+.4f}, {row['high']:+.4f}]"
+    level = "" if row["level"] in (None, Rules().alpha) else f" at {100 * (1 - row['level']):.4g} %"
+    return f"{row['effect']:+.4f}{ends}{level} {row['unit']}, {row['n']} sets"
+
+
+def _effect(one: Mapping[str, Any]) -> str:
+    return "" if one["effect"] is None else f" {one['effect']:+.3f}"
