@@ -24,7 +24,7 @@ run: $(READY) ## run a first study on all cores: results/index.html (CONFIG=file
 
 # Every configuration that a table on the pages comes from (docs/ledger.yaml has the same list); each has a folder of its own.
 # STUDY=lin is for those that name this study, and for it alone: hours less.
-ALL_FINDINGS := sources claims seeds nfcorpus affine hoi2008 hybrid-dense hybrid dense-neighbours
+ALL_FINDINGS := hybrid-dense sources dense-neighbours claims seeds nfcorpus affine hoi2008 hybrid
 FINDINGS := $(if $(STUDY),$(basename $(notdir $(shell grep -lw 'studies: .*$(STUDY)' $(ALL_FINDINGS:%=config/%.yaml)))),$(ALL_FINDINGS))
 findings: $(READY) $(patsubst %,runs/%/resources/runs,$(filter hybrid hybrid-dense,$(FINDINGS))) ## run all configurations behind the studies' pages, and write docs/verdicts (hours; goes on where it was stopped)
 	$(if $(FINDINGS),,$(error no configuration behind the pages names a study $(STUDY)))

@@ -2,7 +2,7 @@
 
     python bench/schedule.py runs/scale --cores 16 --configfile bench/scale.yaml --target geng
 
-First it prints the work in all and the longest jobs. Priorities, threads, waiting and the time to start a job are real, the work is not: jobs that share
+First it prints the work in all, by rule and data set, and the longest jobs; without ``--cores`` that is all. Priorities, threads, waiting and the time to start a job are real, the work is not: jobs that share
 memory or disk get no slower here. For jobs that would have other threads than they had, give the time: ``--seconds '*/scores/lambdamart.parquet=145'`` is for
 the job that makes such a file. A job that was not run takes the median of its rule on its data set, else of its rule, else a second: so a run of one
 fold stands for all.
@@ -15,11 +15,13 @@ import base64
 import binascii
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from pathlib import Path
@@ -90,6 +92,22 @@ def medians(jobs: list[Job]) -> dict[str, float]:
     return {name: median(seconds) for name, seconds in times.items()}
 
 
+def profile(jobs: list[Job]) -> str:
+    """Jobs, seconds and their share by rule, the most first, as a table in Markdown, with the data set that takes the most."""
+    whole = sum(job.seconds for job in jobs)
+    lines = ["| rule | jobs | s | share | most of it on |", "| --- | ---: | ---: | ---: | --- |"]
+    by_rule: dict[str, list[Job]] = {}
+    for job in jobs:
+        by_rule.setdefault(re.sub(r"_\d_folds$", "", job.rule), []).append(job)
+    for rule, of in sorted(by_rule.items(), key=lambda pair: -sum(job.seconds for job in pair[1])):
+        seconds, on = sum(job.seconds for job in of), Counter[str]()
+        for job in of:
+            on[job.outputs[0].split("/")[1]] += job.seconds
+        (name, most), *_ = on.most_common()
+        lines.append(f"| {rule} | {len(of)} | {seconds:.0f} | {seconds / whole:.1%} | {name}: {most:.0f} |")
+    return "\n".join(lines)
+
+
 def asleep(folder: Path, times: dict[str, float]) -> Path:
     """A copy of the workflow whose scripts sleep."""
     copy = folder / "project"
@@ -106,16 +124,19 @@ def main() -> int:
     """Run the copy, and print the time."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("folder", type=Path, help="folder of a finished run")
-    parser.add_argument("--cores", type=int, default=16)
-    parser.add_argument("--configfile", type=Path, required=True, help="that of the run")
+    parser.add_argument("--cores", type=int, help="run the jobs again on so many")
+    parser.add_argument("--configfile", type=Path, help="that of the run")
     parser.add_argument("--target", default="all")
     parser.add_argument("--seconds", action="append", default=[], metavar="PATTERN=S")
     args = parser.parse_args()
     changed = {pattern: float(s) for pattern, _, s in (text.rpartition("=") for text in args.seconds)}
     jobs = read_jobs(args.folder)
+    print(profile(jobs))
     print(f"{len(jobs)} jobs, {sum(job.seconds for job in jobs):.0f} s of work; the longest:")
     for job in jobs[:LONGEST]:
         print(f"{job.seconds:8.1f} s  {job.rule}  {min(job.outputs)}")
+    if args.cores is None or args.configfile is None:
+        return 0
     times = medians(jobs) | seconds_of(jobs, changed)
     with tempfile.TemporaryDirectory() as scratch:
         copy = asleep(Path(scratch), times)

@@ -12,6 +12,7 @@ pytest.importorskip("tokenizers")
 from tests.text.tiny_encoder import write_encoder
 
 from qdrank.cli import main
+from qdrank.datasets.collections.forms import read_collection
 from qdrank.datasets.collections.model import Collection, Documents, JudgedPairs, Query
 from qdrank.datasets.runs.reading import read_runs
 from qdrank.datasets.sources import load, load_encoders
@@ -96,6 +97,20 @@ def test_kept_vectors_are_made_once(folder, tmp_path, monkeypatch):
     assert len(told) == 7, "another prompt is another encoder"
 
 
+def test_a_job_reads_what_a_command_left_and_leaves_nothing(folder, beir, tmp_path, monkeypatch):
+    monkeypatch.setattr(encoding, "kept_folder", lambda: tmp_path / "kept")
+    given = {"source": {"like": "beir", "folder": str(beir)}, "encoder": {"folder": folder}, "log": lambda *_: None}
+    write_shard(tmp_path / "made.parquet", (0, 1), **given)
+    assert not (tmp_path / "kept").exists()
+    encoder = Encoder(encoder_form(folder))
+    kept_vectors(encoder, read_collection("beir", beir), tmp_path / "kept")
+    asked = []
+    monkeypatch.setattr(encoding, "encoded", lambda encoder, texts: asked.append(texts) or encoded(encoder, texts))
+    write_shard(tmp_path / "read.parquet", (0, 1), **given)
+    assert (tmp_path / "read.parquet").read_bytes() == (tmp_path / "made.parquet").read_bytes()
+    assert {text.kind for texts in asked for text in texts} == {"title"}
+
+
 def test_texts_are_not_encoded_again_where_features_change():
     covered = code_modules({"call": "qdrank.text.encoding:write_shard"})
     assert "qdrank.text.encoder" in covered
@@ -138,7 +153,7 @@ def test_the_dense_run_ranks_by_inner_products(folder):
 def test_the_command_writes_it_beside_the_others(folder, beir, tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     assert main(["retrieve", str(beir), "--output", str(tmp_path / "out"), "--encoder", str(folder)]) == 0
-    assert "encoded 1 of 1 blocks" in capsys.readouterr().err
+    assert "encoded 2 of 2 blocks" in capsys.readouterr().err
     assert sorted(path.name for path in (tmp_path / "out/runs").iterdir()) == [
         f"{name}.run.gz" for name in ("bm25", "dense", "lsa", "rm3")
     ]

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from qdrank import cache_folder
 from qdrank.datasets import sources
 from qdrank.datasets.fetching.fetch import fetch_all
 from qdrank.datasets.runs.run import Qrels, Run
@@ -198,7 +197,9 @@ def encoder_of(given: str) -> Encoder:
 
 def vectors_of(given: str, collection: Collection) -> TextVectors:
     """Vectors of a collection, kept in the cache for later calls; progress is printed."""
-    from qdrank.text.encoding import kept_vectors
+    from qdrank.text.encoding import kept_folder, kept_vectors
 
-    folder = Path(cache_folder()) / "vectors"
-    return kept_vectors(encoder_of(given), collection, folder, lambda words: print(f"qdrank: {words}", file=sys.stderr))
+    def told(words: str) -> None:
+        print(f"qdrank: {words}", file=sys.stderr)
+
+    return kept_vectors(encoder_of(given), collection, kept_folder(), told)

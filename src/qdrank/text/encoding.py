@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.metadata import version
+from itertools import groupby
 from pathlib import Path
 from time import monotonic
 from typing import Any, NamedTuple
@@ -13,12 +15,14 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from qdrank import cache_folder
 from qdrank.datasets.collections.forms import read_collection
 from qdrank.datasets.collections.model import Collection, judged_queries_of
 from qdrank.errors import AnyPath
 from qdrank.layout import rows_of
 from qdrank.store import open_artifact, read, write, writing
 from qdrank.store.tables import list_column, list_matrix
+from qdrank.text import encoder as encoder_module
 from qdrank.text.encoder import Encoder, Vectors, encoder_form
 
 
@@ -58,6 +62,11 @@ def load_vectors(path: AnyPath) -> TextVectors:
     return text_vectors([read(path, "vectors")])
 
 
+def kept_folder() -> Path:
+    """Folder of the cache for vectors."""
+    return Path(cache_folder()) / "vectors"
+
+
 #: Texts that are encoded together. Which texts share a block does not depend on the number of jobs.
 BLOCK = 1024
 
@@ -83,8 +92,9 @@ def texts_of(collection: Collection, *, titles: bool = True) -> list[Text]:
 
 
 def blocks_of(texts: Sequence[Text]) -> list[Sequence[Text]]:
-    """The texts in blocks of fixed size."""
-    return [texts[start : start + BLOCK] for start in range(0, len(texts), BLOCK)]
+    """The texts of each kind in blocks of fixed size: those of the documents stay where other queries are judged."""
+    of_kinds = [list(of) for _, of in groupby(texts, lambda text: text.kind)]
+    return [of[start : start + BLOCK] for of in of_kinds for start in range(0, len(of), BLOCK)]
 
 
 def encoded(encoder: Encoder, texts: Sequence[Text]) -> pa.Table:
@@ -101,12 +111,12 @@ def encoded(encoder: Encoder, texts: Sequence[Text]) -> pa.Table:
 def kept_vectors(
     encoder: Encoder, collection: Collection, folder: Path, told: Callable[[str], object] = lambda _: None
 ) -> TextVectors:
-    """Vectors of queries and documents of a collection; blocks that an earlier call left in ``folder`` are read.
+    """Vectors of queries and documents of a collection; blocks that an earlier call left in ``folder`` are read, new ones left.
 
     ``told`` hears how far it is.
     """
     blocks, began = blocks_of(texts_of(collection, titles=False)), monotonic()
-    paths = [folder / f"{_key(encoder, block)}.parquet" for block in blocks]
+    paths = [_kept(encoder, block, folder) for block in blocks]
     missing = [place for place, path in enumerate(paths) if not path.exists()]
     folder.mkdir(parents=True, exist_ok=True)
     for made, place in enumerate(missing, 1):
@@ -116,12 +126,13 @@ def kept_vectors(
     return text_vectors([read(path, "vectors") for path in paths])
 
 
-def _key(encoder: Encoder, texts: Sequence[Text]) -> str:
-    """Digest of an encoder and of texts."""
-    sha256 = hashlib.sha256(encoder.form.digest.encode())
-    for part in (part.encode() for text in texts for part in text):
+def _kept(encoder: Encoder, texts: Sequence[Text], folder: Path) -> Path:
+    """Where the vectors of a block are kept, by digests of the encoder, of the code and the libraries that run it, and of the texts."""
+    sha256 = hashlib.sha256(encoder.form.digest.encode() + Path(encoder_module.__file__).read_bytes())
+    made_by = [version(library) for library in ("onnxruntime", "tokenizers", "numpy")]
+    for part in (part.encode() for text in (made_by, *texts) for part in text):
         sha256.update(len(part).to_bytes(8, "little") + part)
-    return sha256.hexdigest()[:32]
+    return folder / f"{sha256.hexdigest()[:32]}.parquet"
 
 
 def write_shard(
@@ -132,7 +143,7 @@ def write_shard(
     encoder: Mapping[str, Any],
     log: Callable[..., object],
 ) -> None:
-    """Write the vectors of one share of a collection's blocks.
+    """Write the vectors of one share of a collection's blocks; those that `kept_vectors` left in the cache are read.
 
     Parameters
     ----------
@@ -147,7 +158,8 @@ def write_shard(
     with writing(path, "vectors") as writer:
         writer.append(encoded(made, []))
         for done, block in enumerate(mine, 1):
-            writer.append(encoded(made, block))
+            path = _kept(made, block, kept_folder())
+            writer.append(read(path, "vectors") if path.exists() else encoded(made, block))
             left = (monotonic() - began) / done * (len(mine) - done)
             log("encoded %d of %d blocks of texts, %.0f minutes left", done, len(mine), left / 60)
 
