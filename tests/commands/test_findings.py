@@ -113,6 +113,18 @@ def test_a_folder_without_findings_is_refused(behind, capsys):
     assert "no findings" in capsys.readouterr().err
 
 
+def test_a_study_waits_for_all_of_its_findings(behind, capsys):
+    page = behind("config/a.yaml", "config/b.yaml")
+    kept = page.parents[1] / "findings" / "geng2008"
+    kept.mkdir(parents=True)
+    made(kept / "a.parquet", "one", configuration="a.yaml")
+    assert findings(page) == 2
+    assert f"geng2008: its page waits for b.parquet in {kept}\n" in capsys.readouterr().err
+    made(kept / "b.parquet", "two", configuration="b.yaml")
+    assert findings(page) == 0
+    assert "| one | two |" in page.read_text(encoding="utf-8")
+
+
 def test_a_claim_that_two_runs_judge_is_refused(behind, tmp_path, capsys):
     page = behind("config/toy.yaml")
     assert findings(page, *(made(tmp_path / name, "one") for name in "ab")) == 2
@@ -190,5 +202,9 @@ def test_the_pages_of_this_project_are_what_its_findings_say():
     """Where findings are kept; pages of runs before there were such files are those that the runs wrote."""
     readme = (PROJECT / "README.md").read_text(encoding="utf-8")
     assert readme.count(BEGIN) == readme.count(END) == 1
-    if any((PROJECT / "docs" / "findings").glob("*/*.parquet")):
+    studies = yaml.safe_load((PROJECT / "docs" / "ledger.yaml").read_text(encoding="utf-8"))["studies"]
+    kept = {
+        study: {path.stem for path in (PROJECT / "docs" / "findings" / study).glob("*.parquet")} for study in studies
+    }
+    if any(kept[study] == {Path(file).stem for file in of["grids"]} for study, of in studies.items()):
         assert main(["findings", "--check", "--docs", str(PROJECT / "docs")]) == 0

@@ -59,9 +59,15 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _kept(folder: Path, studies: Mapping[str, Any]) -> list[Path]:
-    """Findings of every study, in the order in which the ledger names configurations: the first counts for a set of queries."""
-    named = [folder / study / Path(file).name for study, of in studies.items() for file in of["grids"]]
-    if not (files := [path for file in named if (path := file.with_suffix(".parquet")).is_file()]):
+    """Findings of every study that has all of its own, in the order in which the ledger names configurations: the first counts."""
+    files: list[Path] = []
+    for study, of in studies.items():
+        named = [folder / study / Path(file).with_suffix(".parquet").name for file in of["grids"]]
+        lacking = [path.name for path in named if not path.is_file()]
+        files += [] if lacking else named
+        if 0 < len(lacking) < len(named):
+            print(f"qdrank: {study}: its page waits for {', '.join(lacking)} in {folder / study}", file=sys.stderr)
+    if not files:
         raise InputError("no findings", file=folder, fix="make them with `make findings`, or name files")
     return files
 
