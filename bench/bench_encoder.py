@@ -1,8 +1,9 @@
 """An encoder beside a bare loop of onnxruntime, and exact search by vectors beside the plain matrix product.
 
-    python bench/bench_encoder.py [--documents 1000000] [--queries 1000] [--top 1000] [--mirror FOLDER]
+    python bench/bench_encoder.py [--documents 1000000] [--queries 1000] [--top 1000] [--mirror FOLDER] [--torch FOLDER]
 
-Times are CPU seconds of this process; read them as ratios within one run. Without a mirror only the search is measured.
+Times are CPU seconds of this process; read them as ratios within one run. Without a mirror only the search is measured. ``--torch``
+is a folder with the same encoder's weights for torch, where sentence-transformers is installed, which the project does not need.
 """
 
 from __future__ import annotations
@@ -49,7 +50,21 @@ def searching(n_documents: int, n_queries: int, n_top: int) -> None:
     )
 
 
-def encoding(mirror: Path, n_texts: int = 300) -> None:
+def by_torch(folder: Path | None, texts: list[str], ours: Vectors) -> float:
+    """Seconds of sentence-transformers on one thread, for the same vectors; nan without it."""
+    if folder is None:
+        return float("nan")
+    import torch
+    from sentence_transformers import SentenceTransformer
+
+    torch.set_num_threads(1)
+    model = SentenceTransformer(str(folder), device="cpu")
+    model.max_seq_length = 256
+    np.testing.assert_allclose(model.encode(texts, normalize_embeddings=True), ours, atol=1e-5)
+    return seconds(lambda: model.encode(texts, batch_size=32, normalize_embeddings=True))
+
+
+def encoding(mirror: Path, torch: Path | None, n_texts: int = 300) -> None:
     encoder = Encoder(encoder_form(mirror / "encoders" / "all-MiniLM-L6-v2"))
     collection = read_collection("cranfield", mirror / "raw" / "cranfield")
     for what, texts in (
@@ -66,10 +81,12 @@ def encoding(mirror: Path, n_texts: int = 300) -> None:
                 encoder._session.run(None, one)
 
         ours, theirs = seconds(lambda texts=texts: encoder.encode(texts, "documents")), seconds(bare)
+        beside = by_torch(torch, texts, encoder.encode(texts, "documents")) / ours
         rate = len(texts) / ours
         print(
             f"encoding {len(texts)} {what}, {lengths.mean():.0f} tokens: {rate:.0f} a second, ratio {theirs / ours:.2f}"
         )
+        print(f"  sentence-transformers takes {beside:.2f} times as long", flush=True)
 
 
 def main() -> None:
@@ -78,9 +95,10 @@ def main() -> None:
     parser.add_argument("--queries", type=int, default=1000)
     parser.add_argument("--top", type=int, default=1000)
     parser.add_argument("--mirror", type=Path, default=os.environ.get("QDRANK_MIRROR"))
+    parser.add_argument("--torch", type=Path)
     args = parser.parse_args()
     if args.mirror:
-        encoding(Path(args.mirror))
+        encoding(Path(args.mirror), args.torch)
     searching(args.documents, args.queries, args.top)
 
 
