@@ -80,6 +80,8 @@ STEPS = (
 
 _VALUES = {"measures": "beyond/measures.parquet", "values": "{fold}/beyond/values.parquet"}
 _RETRIEVED = {form: f"{{fold}}/beyond/retrieval/{form}.parquet" for form in FORMS}
+#: The forms that claims name.
+_CLAIMED = {form: _RETRIEVED[form] for form in ("all", "highest")}
 _TRIED = {"tried": "{fold}/beyond/retrieval/all.choices.parquet"}
 
 STUDY = Study(
@@ -188,8 +190,8 @@ STUDY = Study(
     observations=Output(
         f"{_ROOM}.tables:gather",
         {"beyond-claims": "claims"},
-        {**_VALUES, **_RETRIEVED, "checks": "{fold}/beyond/checks.parquet"},
-        searched_only=tuple(_RETRIEVED),
+        {**_VALUES, **_CLAIMED, "checks": "{fold}/beyond/checks.parquet"},
+        searched_only=tuple(_CLAIMED),
         caption="When query-dependent ranking helps: what was expected, when it holds and when it fails (written "
         "before the numbers), the measured effect with its interval, and the verdict. That query-dependence helps is "
         "said only where both findings hold: the chosen ranker beats Single and LambdaMART, and it beats its own "
