@@ -5,7 +5,7 @@ import pandas as pd
 import pyarrow.compute as pc
 import pytest
 
-from qdrank.evaluation.deciding import decide
+from qdrank.evaluation.deciding import QUERIES, SOURCES, decide
 from qdrank.evaluation.findings import decided_again, write_findings
 from qdrank.evaluation.values import Values, load_observations, observations_table, observe, six_digits
 from qdrank.store import read, read_about, write
@@ -68,6 +68,22 @@ def test_a_file_decides_as_the_values_do(file):
         assert (row["verdict"], row["n"], row["fits"]) == (other["verdict"], other["n"], other["fits"])
         figures = [name for name in ("effect", "low", "high", "fit_spread", "boot_low") if other[name] is not None]
         assert [row[name] for name in figures] == pytest.approx([other[name] for name in figures], abs=2e-6)
+
+
+def test_sets_with_and_without_sources_share_a_file(tmp_path):
+    source = {f"q{q}": f"s{q // 2}" for q in range(200)}
+    for name, of in (("one", source), ("two", None)):
+        write(tmp_path / name, "observations", observations_table(OWN, measured(1), declare(BUDGET), of))
+    about = {"study": "hybrid", "budget": BUDGET, "configuration": "toy.yaml", "commit": "abcdef0"}
+    about |= {"members": {"one": ["one"], "two": ["two"]}, "worlds": {"one": "", "two": ""}}
+    about |= {"queries_of": {"one": "one", "two": "two"}}
+    write_findings(tmp_path / "findings.parquet", about, {name: tmp_path / name for name in ("one", "two")})
+    rows = {
+        (row["dataset"], row["claim"]): row
+        for row in decided_again(tmp_path / "findings.parquet", CLAIMS, "").to_pylist()
+    }
+    of_gain = [rows[name, "gain"] for name in ("one", "two")]
+    assert [(row["analysis"], row["n"]) for row in of_gain] == [(SOURCES, 100), (QUERIES, 200)]
 
 
 def test_a_value_is_kept_once_whatever_the_number_of_claims(file):

@@ -142,6 +142,9 @@ def test_a_query_without_a_known_source_is_one_of_its_own():
     found = with_sources({"gain": gain, "leak": leak}, {"q1": "s1", "q2": "s1"})
     assert [*found["gain"]["difference"].source] == ["s1", "s1", "q3"]
     assert [*found["leak"]["value"].source] == [""]
+    stored = load_observations(observations_table({"gain": gain, "leak": leak}, source={"q1": "s1", "q2": "s1"}))
+    assert [*stored["gain"]["difference"].source] == ["s1", "s1", "q3"]
+    assert [*stored["leak"]["value"].source] == [""]
 
 
 def test_few_sources_have_no_verdict():

@@ -48,7 +48,11 @@ def write_findings(path: AnyPath, about: About, observations: Mapping[str, AnyPa
     for dataset, file in observations.items():
         table = read(file, "observations")
         parts.append(table.add_column(0, "dataset", pa.array([dataset] * len(table), pa.string())))
-    write(path, "findings", pa.concat_tables(parts, promote_options="default"), about)
+    table = pa.concat_tables(parts, promote_options="default")
+    if "source" in table.column_names:  # of the sets that know it
+        place = table.column_names.index("source")
+        table = table.set_column(place, "source", table.column(place).fill_null(""))
+    write(path, "findings", table, about)
 
 
 def decided_again(path: AnyPath, claims: str, across: str) -> pa.Table:

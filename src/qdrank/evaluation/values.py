@@ -248,7 +248,7 @@ def observations_table(
     schema = SHAPES["observations"].schema({})
     table = pa.concat_tables([schema.empty_table(), *(pa.table(part, schema) for part in parts)]).sort_by("query_id")
     if source:
-        sources = [source.get(query, "") for query in table.column("query_id").to_pylist()]
+        sources = [source.get(query, query) for query in table.column("query_id").to_pylist()]
         table = table.append_column(pa.field("source", pa.string(), nullable=False), pa.array(sources, pa.string()))
     return table.combine_chunks()
 
