@@ -86,11 +86,12 @@ def _softmax_regression(
     The columns of the gradient sum to 0 over the types, where the first factor of the bound is 1/2.
     """
     n = len(Z)
-    bound = Z.T @ Z / (2 * n) + ridge * np.eye(Z.shape[1])
+    # Inverted once: with 200 words a solution takes a thousand steps or more, and a step corrects the rounding of the last.
+    inverse = np.linalg.inv(Z.T @ Z / (2 * n) + ridge * np.eye(Z.shape[1]))
     weights = np.zeros((wanted.shape[1], Z.shape[1]))
     for _ in range(limit):
         gradient = (_softmax(Z @ weights.T) - wanted).T @ Z / n + ridge * weights
-        step = np.linalg.solve(bound, gradient.T).T
+        step = gradient @ inverse
         weights -= step
         if np.abs(step).max() < tol:
             break
