@@ -50,10 +50,8 @@ def searching(n_documents: int, n_queries: int, n_top: int) -> None:
     )
 
 
-def by_torch(folder: Path | None, texts: list[str], ours: Vectors) -> float:
-    """Seconds of sentence-transformers on one thread, for the same vectors; nan without it."""
-    if folder is None:
-        return float("nan")
+def by_torch(folder: Path, texts: list[str], ours: Vectors) -> float:
+    """Seconds of sentence-transformers on one thread, for the same vectors."""
     import torch
     from sentence_transformers import SentenceTransformer
 
@@ -81,12 +79,13 @@ def encoding(mirror: Path, torch: Path | None, n_texts: int = 300) -> None:
                 encoder._session.run(None, one)
 
         ours, theirs = seconds(lambda texts=texts: encoder.encode(texts, "documents")), seconds(bare)
-        beside = by_torch(torch, texts, encoder.encode(texts, "documents")) / ours
         rate = len(texts) / ours
         print(
             f"encoding {len(texts)} {what}, {lengths.mean():.0f} tokens: {rate:.0f} a second, ratio {theirs / ours:.2f}"
         )
-        print(f"  sentence-transformers takes {beside:.2f} times as long", flush=True)
+        if torch:
+            beside = by_torch(torch, texts, encoder.encode(texts, "documents")) / ours
+            print(f"  sentence-transformers takes {beside:.2f} times as long", flush=True)
 
 
 def main() -> None:

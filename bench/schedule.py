@@ -135,8 +135,10 @@ def main() -> int:
     print(f"{len(jobs)} jobs, {sum(job.seconds for job in jobs):.0f} s of work; the longest:")
     for job in jobs[:LONGEST]:
         print(f"{job.seconds:8.1f} s  {job.rule}  {min(job.outputs)}")
-    if args.cores is None or args.configfile is None:
+    if args.cores is None:
         return 0
+    if args.configfile is None:
+        parser.error("--cores needs --configfile, that of the run")
     times = medians(jobs) | seconds_of(jobs, changed)
     with tempfile.TemporaryDirectory() as scratch:
         copy = asleep(Path(scratch), times)
