@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.workflow.project import ONE_STUDY, Project, copy_project
+from tests.workflow.project import ONE_STUDY, VERDICTS, Project, copy_project
 
 HERE = Path(__file__).parent
 PACKAGES = ("slurm-wlm", "munge")
@@ -85,5 +85,5 @@ def _install() -> None:
 def local(project: Path, tmp_path_factory: pytest.TempPathFactory) -> Project:
     """The tiny study of one paper, run on this machine without the cluster."""
     copy = copy_project(project, tmp_path_factory.mktemp("local"))
-    copy.snakemake("--cores", "2", *ONE_STUDY)
+    copy.snakemake("--cores", "2", VERDICTS, *ONE_STUDY)
     return copy

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from tests.cluster.conftest import HERE, Cluster
-from tests.workflow.project import ONE_STUDY, Project, copy_project, result_digests
+from tests.workflow.project import ONE_STUDY, VERDICTS, Project, copy_project, result_digests
 
-TINY = ONE_STUDY
+TINY = (VERDICTS, *ONE_STUDY)
 # The shipped profile; the pace of asking is that of a test, and the nodes have two cores.
 SLURM = (
     "--workflow-profile",
@@ -68,7 +68,7 @@ def trouble(cluster: Cluster, project: Path, tmp_path_factory: pytest.TempPathFa
     """Jobs that go wrong, running while the other tests run: most of their time is waiting."""
     copy = copy_project(project, tmp_path_factory.mktemp("trouble"))
     (copy.folder / "trouble.smk").write_bytes((HERE / "trouble.smk").read_bytes())
-    run = Run(copy, "--snakefile", "trouble.smk", *SLURM, *TINY)
+    run = Run(copy, "--snakefile", "trouble.smk", *SLURM, *ONE_STUDY)
     try:
         nodes = copy.folder / "nodes.txt"
         run.wait_for(lambda: nodes.exists() and nodes.read_text().strip())
@@ -107,7 +107,7 @@ def test_a_killed_run_is_resumed_and_gives_the_bytes_of_a_local_one(cluster, loc
     while queued(first.name()):
         time.sleep(0.2)
 
-    copy.snakemake("--unlock", *TINY)
+    copy.snakemake("--unlock", *ONE_STUDY)
     second = Run(copy, *SLURM, "--slurm-array-jobs", "train_local", *TINY)
     assert second.process.wait(timeout=2400) == 0, second.printed()[-4000:]
     cluster.show(first.name(), second.name())
@@ -121,7 +121,7 @@ def test_a_killed_run_is_resumed_and_gives_the_bytes_of_a_local_one(cluster, loc
 
 def test_any_scheduler_gives_the_same_bytes(cluster: Cluster, local: Project, project: Path, tmp_path: Path) -> None:
     copy = copy_project(project, tmp_path)
-    run = Run(copy, "results/tiny/judged.parquet", *GENERIC, *TINY)
+    run = Run(copy, "results/tiny/judged.parquet", *GENERIC, *ONE_STUDY)
     assert run.process.wait(timeout=200) == 0, run.printed()[-4000:]
     assert re.search(r"Submitted job \d+ with external jobid", run.printed())
     made = result_digests(copy.folder / "results")

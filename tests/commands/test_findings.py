@@ -140,7 +140,7 @@ def test_an_average_is_made_of_the_sets_of_all_runs(behind, tmp_path):
     assert "| average | one | two | three | four | five |" in text
     assert "| yes +0.100 | yes +0.100 |" in text
     assert "Made by `a.yaml` at commit abcdef0, `b.yaml` at commit abcdef0." in text
-    assert "](geng2008.svg)\n\n| section |" in text
+    assert "](geng2008.svg)\n\n| claim | purpose |" in text
     assert "average of 5 sets" in page.with_suffix(".svg").read_text(encoding="utf-8")
     readme = (tmp_path / "README.md").read_text(encoding="utf-8")
     assert readme.startswith(f"# Toy\n{BEGIN}| study |")

@@ -12,6 +12,8 @@ from qdrank.store.manifest import digests
 from qdrank.studies import timed_outputs
 
 COPIED = ("Snakefile", "config", "envs", "profiles", "resources", "scripts", "src", "tests/configs", "workflow")
+#: A study's verdicts and what they need: jobs of every kind but figures and tables, which are like any other on a cluster.
+VERDICTS = "results/claims-overview.html"
 ONE_STUDY = ("--configfile", "tests/configs/tiny.yaml", "tests/configs/one-study.yaml")
 SKIPPED = shutil.ignore_patterns("__pycache__", "downloads")
 

@@ -162,9 +162,9 @@ def page(verdicts: pa.Table, study: str, title: str) -> str:
     drawn = f"{_picture(study)}\n\n" if has_average(verdicts, study, STUDIES[study].main) else ""
     return (
         f"# Verdicts: {title}\n\n"
-        f"Every claim of [the study](../studies/{study}.md) on every data set: yes, no, or ? where the data cannot tell, then "
-        "the effect; where there is an average over sets, it decides; * is about the simulated worlds that were run, and no others. [Verdicts](../verdicts.md) says how they "
-        "come about. Written by `qdrank findings`; do not edit.\n\n"
+        f"Every claim of [the study](../studies/{study}.md) on every data set: yes, no, or ? where the data cannot tell, and "
+        "the effect. Where there is an average over sets, it decides; * is about the simulated worlds that were run, and no "
+        "others. [Verdicts](../verdicts.md) says how they come about. Written by `qdrank findings`; do not edit.\n\n"
         f"{made_by(verdicts, study)}\n\n{drawn}{markdown(findings_table(verdicts, study))}"
     )
 

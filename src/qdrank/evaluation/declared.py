@@ -19,7 +19,7 @@ HOLDS, FAILS, UNCLEAR = "holds", "does not hold", "cannot tell"
 VERDICTS = (HOLDS, FAILS, UNCLEAR)
 
 FINDING, CONTROL, CHECK = "finding", "control", "check"
-_PURPOSES = (FINDING, CONTROL, CHECK)
+PURPOSES = (FINDING, CONTROL, CHECK)
 """A claim of the paper; a comparison that the paper lacks; an identity that holds in any correct implementation."""
 
 
@@ -110,7 +110,7 @@ class Claim:
     note: str = ""
 
     def __post_init__(self) -> None:
-        for value, allowed in ((self.kind, CLAIM_KINDS), (self.purpose, _PURPOSES)):
+        for value, allowed in ((self.kind, CLAIM_KINDS), (self.purpose, PURPOSES)):
             if value not in allowed:
                 raise InputError(f"claim {self.name}: unknown {value!r}", fix=did_you_mean(value, list(allowed)))
         if not (isfinite(self.margin) and self.margin >= 0):

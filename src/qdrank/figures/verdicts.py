@@ -7,10 +7,9 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from qdrank.evaluation.deciding import SETS, THESE_WORLDS, VALUES
-from qdrank.evaluation.declared import CHECK, CONTROL, FAILS, HOLDS, UNCLEAR, Rules
+from qdrank.evaluation.declared import CHECK, CONTROL, FAILS, HOLDS, PURPOSES, UNCLEAR, Rules
 
 PUBLIC, SIMULATED = "findings on public data", "findings on simulated worlds"
 CHECKS, CANNOT_TELL = "checks of the implementation", "what the data cannot tell"
@@ -145,9 +144,15 @@ def titled(overview: pa.Table, titles: Mapping[str, str]) -> pa.Table:
 
 
 def findings_table(verdicts: pa.Table, study: str) -> pa.Table:
-    """The overview of one study; without rows where the run has no verdicts of it."""
-    of_study = verdicts.filter(pc.equal(verdicts.column("study"), study))
-    return verdicts_overview(of_study).drop_columns(["paper"])
+    """A claim of the study in each row, a data set in each column: findings, then controls, then checks."""
+    rows = [one for one in verdicts.to_pylist() if one["study"] == study]
+    datasets = dict.fromkeys(one["dataset"] for one in rows)
+    lines: dict[tuple[str, str], dict[str, str]] = {}
+    for one in sorted(rows, key=lambda one: PURPOSES.index(one["purpose"])):
+        lines.setdefault((one["text"], one["purpose"]), {})[one["dataset"]] = _cell(section_of(one), one)
+    columns = {name: [cells.get(name, "") for cells in lines.values()] for name in datasets}
+    heads = {name: [line[place] for line in lines] for place, name in enumerate(("claim", "purpose"))}
+    return pa.table({name: pa.array(texts, pa.string()) for name, texts in (heads | columns).items()})
 
 
 def claims_table(verdicts: pa.Table, study: str, patterns: Sequence[str]) -> pa.Table:
