@@ -135,8 +135,9 @@ def test_folds_of_quick_learners_are_one_job_where_folds_are_not_divided() -> No
 def test_trees_have_several_threads_where_data_are_not_known_to_be_small() -> None:
     planned = run_of().planned
     sized = {"s1": replace(planned.datasets["s1"], n_queries=None), "s2": replace(planned.datasets["s2"], n_queries=90)}
-    for given, threads in ((None, (4, 1)), (3, (3, 3))):
-        run = replace(run_of(training={"tree_threads": given}), planned=replace(planned, datasets=sized))
+    for given, cores, threads in ((None, None, (4, 1)), (None, 8, (4, 1)), (None, 7, (1, 1)), (3, 7, (3, 3))):
+        run = run_of(training={"tree_threads": given})
+        run = replace(run, planned=replace(planned, datasets=sized), cores=cores)
         assert tuple(run.learner_threads(on(name, method="lambdamart-tuned")) for name in sized) == threads
         assert run.learner_threads(on("s1", method="ranksvm")) == 1
 

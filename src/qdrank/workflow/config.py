@@ -209,7 +209,9 @@ class Training(Section):
     starts: PositiveInt = key(10, "Starts of K-means, wherever queries or documents are clustered; the best is kept.")
     trees: Annotated[int, Field(ge=1)] = key(300, "Most trees of LambdaMART.")
     tree_threads: PositiveInt | None = key(
-        None, "Threads of a job that grows boosted trees; null: 4, on sets of few queries 1. Changes no byte."
+        None,
+        "Threads of a job that grows boosted trees; null: 4, on sets of few queries and on fewer than 8 cores 1. "
+        "Changes no byte.",
     )
 
 

@@ -57,6 +57,7 @@ class WorkflowRun:
     values : parts of the configuration that were given on the command line, with ``--config``
     started_in : folder in which the command was typed, as seen from the folder of the run
     shards : jobs among which the work of a fold is divided
+    cores : of this machine, that the run may use; None on a cluster
     """
 
     settings: Settings
@@ -65,6 +66,7 @@ class WorkflowRun:
     values: Mapping[str, Any] = field(default_factory=dict)
     started_in: str = "."
     shards: int = 1
+    cores: int | None = None
 
     # ---- params that many rules share ----
 
@@ -266,9 +268,10 @@ class WorkflowRun:
         return self.classic[method].grid(self.settings.learners.grids.get(method))
 
     def tree_threads(self, wildcards: Any) -> int:
-        """Threads of a job that grows boosted trees; on few rows more than one gain nothing."""
+        """Threads of a job that grows boosted trees; on few rows more than one gain nothing, and few cores do more with a job each."""
+        few = self.cores is not None and self.cores < 2 * _TREE_THREADS
         given = self.settings.training.tree_threads
-        return given or (1 if self.is_small(wildcards.dataset) else _TREE_THREADS)
+        return given or (1 if few or self.is_small(wildcards.dataset) else _TREE_THREADS)
 
     def learner_threads(self, wildcards: Any) -> int:
         """Threads of the classic method of a job: only boosted trees use more than one."""

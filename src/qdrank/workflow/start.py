@@ -92,6 +92,7 @@ def start(workflow: Any, config: dict[str, Any]) -> WorkflowRun:
         # By now Snakemake is in the folder of the run, but users type printed commands where they typed this one.
         started_in=started_in(workflow.overwrite_workdir),
         shards=given_shards or shards_of(settings, planned, resources.cores or resources.nodes or 1, _RECORDED_SHARDS),
+        cores=resources.cores,
     )
     try:
         run.refuse_leaks()
