@@ -29,7 +29,7 @@ FINDINGS := $(if $(STUDY),$(basename $(notdir $(shell grep -lw 'studies: .*$(STU
 findings: $(READY) $(patsubst %,runs/%/resources/runs,$(filter hybrid hybrid-dense,$(FINDINGS))) ## run all configurations behind the studies' pages, and write docs/verdicts (hours; goes on where it was stopped)
 	$(if $(FINDINGS),,$(error no configuration behind the pages names a study $(STUDY)))
 	@for name in $(FINDINGS); do PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/snakemake --cores all --rerun-incomplete \
-	  --max-jobs-per-timespan 1000/60s --directory runs/$$name --configfile config/$$name.yaml $(if $(STUDY),--config 'studies=[$(STUDY)]') -- results/claims-overview.html || exit 1; done
+	  --max-jobs-per-timespan 1000/60s --directory runs/$$name --configfile config/$$name.yaml $(if $(STUDY),--config 'studies=[$(STUDY)]') -- decide_claims || exit 1; done
 	@for name in $(FINDINGS); do for file in runs/$$name/results/findings/*.parquet; do \
 	  to=docs/findings/$$(basename $$file .parquet); mkdir -p $$to && cp $$file $$to/$$name.parquet || exit 1; done; done
 	$(BIN)/qdrank findings
