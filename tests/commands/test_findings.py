@@ -113,7 +113,7 @@ def test_a_folder_without_findings_is_refused(behind, capsys):
     assert "no findings" in capsys.readouterr().err
 
 
-def test_a_study_waits_for_all_of_its_findings(behind, capsys):
+def test_a_study_waits_for_all_of_its_findings(behind, tmp_path, capsys):
     page = behind("config/a.yaml", "config/b.yaml")
     kept = page.parents[1] / "findings" / "geng2008"
     kept.mkdir(parents=True)
@@ -123,6 +123,15 @@ def test_a_study_waits_for_all_of_its_findings(behind, capsys):
     made(kept / "b.parquet", "two", configuration="b.yaml")
     assert findings(page) == 0
     assert "| one | two |" in page.read_text(encoding="utf-8")
+    ledger = page.parents[1] / "ledger.yaml"
+    studies = yaml.safe_load(ledger.read_text(encoding="utf-8"))["studies"]
+    ledger.write_text(
+        yaml.safe_dump({"studies": studies | {"lin2011": {"title": "Lin 2011", "grids": {"c.yaml": ""}}}})
+    )
+    assert findings(page) == 0
+    readme = (tmp_path / "README.md").read_text(encoding="utf-8")
+    assert "| [Geng 2008](docs/studies/geng2008.md) | | too few independent sets for an average | |\n" in readme
+    assert "| [Lin 2011](docs/studies/lin2011.md) | | not all of its runs are made yet | |\n" in readme
 
 
 def test_a_claim_that_two_runs_judge_is_refused(behind, tmp_path, capsys):

@@ -48,7 +48,9 @@ def run(args: argparse.Namespace) -> int:
     verdicts = with_averages(verdicts)
     judged = sorted(set(verdicts.column("study").to_pylist()))
     texts = {_page_of(name, args.docs): page(verdicts, name, studies[name]["title"]) for name in judged}
-    texts |= dict(_filled(verdicts, studies, judged, args.docs))
+    # Findings that were named may be those of one study: the rows of the others stay.
+    summed_up = summary(verdicts, studies) if not given or {*judged} == {*studies} else None
+    texts |= dict(_filled(verdicts, summed_up, judged, args.docs))
     if args.check:
         return _compared(texts)
     for path, text in texts.items():
@@ -110,30 +112,27 @@ def summary(verdicts: pa.Table, studies: Mapping[str, Any]) -> str:
     from qdrank.studies import STUDIES
 
     lines = ["| study | claim | average, interval, sets | verdict |", "| --- | --- | --- | --- |"]
+    rows = {(row["study"], row["claim"], row["analysis"]): row for row in verdicts.to_pylist()}
+    judged = {study for study, *_ in rows}
     for name, study in studies.items():
-        main = (name, STUDIES[name].main, SETS)
-        rows = (row for row in verdicts.to_pylist() if (row["study"], row["claim"], row["analysis"]) == main)
-        row = next(rows, None)
-        said = (
-            f"{row['text']} | {averaged(row)} | {row['verdict']}"
-            if row
-            else "| too few independent sets for an average | "
-        )
+        row = rows.get((name, STUDIES[name].main, SETS))
+        none = "too few independent sets for an average" if name in judged else "not all of its runs are made yet"
+        said = f"{row['text']} | {averaged(row)} | {row['verdict']}" if row else f"| {none} |"
         lines += [f"| [{study['title']}](docs/studies/{name}.md) | {said} |"]
     return "\n".join([*lines, "", expected_errors(verdicts), ""])
 
 
 def _filled(
-    verdicts: pa.Table, studies: Mapping[str, Any], judged: Collection[str], docs: Path
+    verdicts: pa.Table, summed_up: str | None, judged: Collection[str], docs: Path
 ) -> Iterator[tuple[Path, str]]:
-    """README and the pages of studies, with other tables in their places; those of studies without verdicts stay."""
+    """README, if ``summed_up``, and the pages of studies, with other tables in their places; those of studies without verdicts stay."""
     from qdrank.figures.tables import markdown
     from qdrank.figures.verdicts import claims_table
 
     def table(place: re.Match[str]) -> str:
         begin, study, patterns, end = place.groups()
         if study is None:
-            return begin + summary(verdicts, studies) + end if {*judged} == {*studies} else place[0]
+            return place[0] if summed_up is None else begin + summed_up + end
         if study not in judged:
             return place[0]
         return begin + markdown(claims_table(verdicts, study, (patterns or "*").split(", "))) + end
