@@ -36,7 +36,10 @@ def forest_of_sets(verdicts: pa.Table, study: str, claim: str, titles: Mapping[s
     forest(axes, drawn, _LOOKS, "effect", "")
     low, high = next(iter(pooled_contrasts(rows, Rules()).values())).new_set(average["level"])
     axes.hlines(-len(sets), low, high, color=VERMILION, linestyle=":", label="a new set")
-    axes.axvline(average["margin"], color=GREY, linestyle="--", linewidth=0.8, label=f"margin {average['margin']:g}")
+    margins: dict[float, str | None] = {average["margin"]: f"margin {average['margin']:g}"}
+    margins |= {-average["margin"]: None} if average["kind"] == "equivalence" else {}
+    for margin, said in margins.items():
+        axes.axvline(margin, color=GREY, linestyle="--", linewidth=0.8, label=said)
     units = {QUERIES: "queries", SOURCES: "sources"}
     names = [f"{titles.get(row['dataset'], row['dataset'])}, {row['n']:,} {units[row['analysis']]}" for row in sets]
     label_rows(axes, [*names, f"average of {len(sets)} sets"])
