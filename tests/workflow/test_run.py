@@ -239,4 +239,4 @@ def test_findings_run_what_is_behind_the_pages(project: Path, words: tuple[str, 
     assert ("qdrank retrieve nfcorpus" in ran.stdout) == retrieves, "runs are for the findings of hybrid alone"
     if words:
         assert "for name in claims seeds nfcorpus; do" in ran.stdout
-        assert "--config 'studies=[lin]' -- results/claims-overview.html" in ran.stdout
+        assert "--config 'studies=[lin]' -- decide_claims" in ran.stdout
